@@ -1,0 +1,89 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package journal is where the coordinator remembers: an append-only sequence
+// of records, fenced by epochs, with snapshots. A record is opaque here; it
+// holds a command and the decisions about it, so the journal is also the
+// audit trail.
+//
+// Implementations live in sub-packages named after what they keep the records
+// in, and all pass the suite of package journaltest.
+package journal
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+)
+
+// Index is the position of a record; the first record has index 1.
+type Index uint64
+
+// Epoch numbers the leaders of a journal; it grows strictly with each Lead.
+type Epoch uint64
+
+// Record is one entry.
+type Record struct {
+	Index Index
+	Epoch Epoch
+	Data  []byte
+}
+
+// Capabilities says what an implementation can do beyond the contract.
+type Capabilities struct {
+	// Follow: Read with follow delivers records as they are appended.
+	Follow bool
+	// FencesPaused: a leader that was paused and superseded is refused even
+	// when it never noticed.
+	FencesPaused bool
+	// Durable: an acknowledged record survives a crash of the machine.
+	Durable bool
+}
+
+// Journal is the contract. All methods may be called concurrently, but only
+// one leader appends at a time.
+type Journal interface {
+	// Lead waits until this process may lead, and fences every earlier epoch.
+	Lead(ctx context.Context) (Epoch, error)
+	// Append writes the batch behind the record at index after, all or
+	// nothing, and returns the index of its last record. ErrFenced when a
+	// later epoch exists, ErrGap when after is not the last index. Any other
+	// error leaves the outcome unknown: the caller must step down and lead
+	// again, never guess.
+	Append(ctx context.Context, epoch Epoch, after Index, batch [][]byte) (Index, error)
+	// Read yields the records from index from on, and ends behind the last
+	// one. ErrCompacted when from was trimmed.
+	Read(ctx context.Context, from Index) iter.Seq2[Record, error]
+	// Last is the index of the last record, 0 when there is none.
+	Last(ctx context.Context) (Index, error)
+	// SaveSnapshot stores the state as it was behind the record at. The
+	// snapshot becomes visible only when it is complete.
+	SaveSnapshot(ctx context.Context, epoch Epoch, at Index, state io.Reader) error
+	// LoadSnapshot returns the newest complete snapshot; ErrNoSnapshot when
+	// there is none. The caller closes the reader.
+	LoadSnapshot(ctx context.Context) (Index, io.ReadCloser, error)
+	// Trim forgets the records up to and including to; it never forgets a
+	// record that the newest snapshot does not cover.
+	Trim(ctx context.Context, epoch Epoch, to Index) error
+	// Capabilities describes the implementation.
+	Capabilities() Capabilities
+	// Close gives up leadership and releases the store.
+	Close() error
+}
+
+// Errors that callers decide on.
+var (
+	ErrFenced     = errors.New("a later epoch leads the journal")
+	ErrGap        = errors.New("the batch does not follow the last record")
+	ErrCompacted  = errors.New("the records were trimmed")
+	ErrNoSnapshot = errors.New("no snapshot")
+	// ErrCorrupt: the store cannot be read back as written; it was left
+	// untouched.
+	ErrCorrupt = errors.New("the journal is damaged")
+	// ErrNewer: a newer version of the program wrote the store; it was left
+	// untouched.
+	ErrNewer = errors.New("the journal was written by a newer version")
+	// ErrInUse: another process leads and ctx ended while waiting.
+	ErrInUse = errors.New("another process holds the journal")
+)
