@@ -1,0 +1,60 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package activity is the activity log of the simulated cloud: the schema of
+// its lines, a writer that never tears a line, and a reader that pairs lines
+// into operations with a start and an end.
+//
+// The log is JSON Lines. Every write call gives one event when it is accepted
+// or refused; every accepted asynchronous operation gives one more when it
+// ends. From the log alone one can tell who changed what, when it began, when
+// it ended and how.
+package activity
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Status is what an event says about its call or operation.
+type Status string
+
+// Statuses of events. Accepted opens an operation and Succeeded, Failed or
+// Canceled ends it; Refused means that nothing was changed.
+const (
+	Accepted  Status = "Accepted"
+	Succeeded Status = "Succeeded"
+	Failed    Status = "Failed"
+	Canceled  Status = "Canceled"
+	Refused   Status = "Refused"
+)
+
+// Event is one line of the log. Empty fields are left out of the JSON.
+type Event struct {
+	// Time is when the cloud decided, in UTC with nanoseconds.
+	Time      time.Time `json:"time"`
+	Actor     string    `json:"actor,omitempty"`
+	UserAgent string    `json:"user_agent,omitempty"`
+	// CorrelationID ties the calls of one run together, RequestID names one call.
+	CorrelationID string `json:"correlation_id,omitempty"`
+	RequestID     string `json:"request_id,omitempty"`
+	// OperationID pairs the start and the end of an asynchronous operation; it
+	// is empty for calls that started none.
+	OperationID string `json:"operation_id,omitempty"`
+	Method      string `json:"method,omitempty"`
+	// Operation is the name of the action, for example
+	// "Microsoft.Network/virtualNetworks/subnets/write".
+	Operation  string `json:"operation,omitempty"`
+	ObjectID   string `json:"object_id,omitempty"`
+	ObjectType string `json:"object_type,omitempty"`
+	// HTTPStatus is the status of the answer to the call; an event that ends an
+	// operation has none, for no call is answered by it.
+	HTTPStatus int    `json:"http_status,omitempty"`
+	Status     Status `json:"status"`
+	ErrorCode  string `json:"error_code,omitempty"`
+	// BlockedBy is the operation in flight because of which a call was refused,
+	// or which superseded an operation.
+	BlockedBy string `json:"blocked_by,omitempty"`
+	// Body is the request body; only some resource types have it.
+	Body json.RawMessage `json:"body,omitempty"`
+}

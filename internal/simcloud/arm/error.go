@@ -1,0 +1,127 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package arm
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Code is the machine-readable reason of an error.
+type Code string
+
+// Error codes of the cloud, spelled as Azure spells them where it has one.
+const (
+	CodeAnotherOperationInProgress Code = "AnotherOperationInProgress"
+	CodeSuperseded                 Code = "CanceledAndSupersededDueToAnotherOperation"
+	CodeResourceGroupBeingDeleted  Code = "ResourceGroupBeingDeleted"
+	CodeResourceGroupNotFound      Code = "ResourceGroupNotFound"
+	CodeParentResourceNotFound     Code = "ParentResourceNotFound"
+	CodeResourceNotFound           Code = "ResourceNotFound"
+	CodeSubscriptionNotFound       Code = "SubscriptionNotFound"
+	CodeInvalidResourceReference   Code = "InvalidResourceReference"
+	CodeInUseSubnet                Code = "InUseSubnetCannotBeDeleted"
+	CodeInUseSecurityGroup         Code = "InUseNetworkSecurityGroupCannotBeDeleted"
+	CodeInUsePublicIP              Code = "PublicIPAddressCannotBeDeleted"
+	CodeInUsePrefix                Code = "InUsePrefixCannotBeDeleted"
+	CodePublicIPTaken              Code = "PublicIPReferencedByMultipleIPConfigs"
+	CodeSubnetIsFull               Code = "SubnetIsFull"
+	CodeSubnetRangesOverlap        Code = "NetcfgSubnetRangesOverlap"
+	CodeInvalidSubnet              Code = "NetcfgInvalidSubnet"
+	CodeInvalidAddressPrefix       Code = "InvalidAddressPrefixFormat"
+	CodeRuleConflict               Code = "SecurityRuleConflict"
+	CodeInvalidLocation            Code = "InvalidResourceLocation"
+	CodeInvalidRequestContent      Code = "InvalidRequestContent"
+	CodeRequestTooLarge            Code = "RequestContentTooLarge"
+	CodeInvalidResourceID          Code = "InvalidResourceId"
+	CodePreconditionFailed         Code = "PreconditionFailed"
+	CodePreconditionRequired       Code = "PreconditionRequired"
+	CodeTooManyRequests            Code = "TooManyRequests"
+	CodeUnauthenticated            Code = "InvalidAuthenticationToken"
+	CodeMethodNotAllowed           Code = "MethodNotAllowed"
+	CodeInternal                   Code = "InternalServerError"
+)
+
+// Error is an answer of the cloud that is no success: a refused call, or the
+// end of an operation that was accepted and then failed.
+type Error struct {
+	// HTTPStatus is the status of the answer, 0 when the error is the outcome
+	// of an asynchronous operation.
+	HTTPStatus int `json:"-"`
+	Code       Code
+	Message    string
+	// Target is the id of the resource the call was about.
+	Target string
+	// Blocking is the id of the operation in flight that caused the refusal.
+	Blocking string
+	// RetryAfter is how long the cloud asks to wait; zero when it does not say.
+	RetryAfter time.Duration
+}
+
+// Error gives code, message and target in one line.
+func (e *Error) Error() string {
+	status := ""
+	if e.HTTPStatus != 0 {
+		status = fmt.Sprintf(" (%d %s)", e.HTTPStatus, http.StatusText(e.HTTPStatus))
+	}
+	if e.Target == "" {
+		return fmt.Sprintf("%s%s: %s", e.Code, status, e.Message)
+	}
+	return fmt.Sprintf("%s%s: %s [%s]", e.Code, status, e.Message, e.Target)
+}
+
+// ErrorBody is the JSON form of an error.
+type ErrorBody struct {
+	Error ErrorDetail `json:"error"`
+}
+
+// ErrorDetail is one reason within an ErrorBody.
+type ErrorDetail struct {
+	Code    Code          `json:"code"`
+	Message string        `json:"message"`
+	Target  string        `json:"target,omitempty"`
+	Details []ErrorDetail `json:"details,omitempty"`
+}
+
+// Body is the error in its JSON form. A blocking operation becomes a detail.
+func (e *Error) Body() ErrorBody {
+	body := ErrorBody{Error: ErrorDetail{Code: e.Code, Message: e.Message, Target: e.Target}}
+	if e.Blocking != "" {
+		body.Error.Details = []ErrorDetail{{Code: e.Code, Message: "operation in flight: " + e.Blocking, Target: e.Blocking}}
+	}
+	return body
+}
+
+// OperationStatus is the JSON answer to a poll of an asynchronous operation.
+type OperationStatus struct {
+	Name      string       `json:"name"`
+	Status    string       `json:"status"`
+	StartTime time.Time    `json:"startTime"`
+	EndTime   *time.Time   `json:"endTime,omitempty"`
+	Error     *ErrorDetail `json:"error,omitempty"`
+}
+
+// Statuses of an operation that is polled.
+const (
+	OperationInProgress = "InProgress"
+	OperationSucceeded  = "Succeeded"
+	OperationFailed     = "Failed"
+	OperationCanceled   = "Canceled"
+)
+
+// Header names of the API.
+const (
+	// HeaderActor carries the name of the calling actor.
+	HeaderActor = "X-Simcloud-Actor"
+	// HeaderRequestID carries the id the client gives to one call.
+	HeaderRequestID = "X-Request-Id"
+	// HeaderCorrelationID ties the calls of one run together.
+	HeaderCorrelationID = "X-Ms-Correlation-Request-Id"
+	// HeaderAsyncOperation carries the URL to poll after a write.
+	HeaderAsyncOperation = "Azure-AsyncOperation"
+)
+
+// DefaultSubscription is the subscription a cloud has when none is configured.
+const DefaultSubscription = "00000000-0000-0000-0000-000000000000"

@@ -1,0 +1,136 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package arm
+
+import "slices"
+
+// ProvisioningState is where a resource stands in its life.
+type ProvisioningState string
+
+// Provisioning states. The first three say that a write is in flight, the last
+// three how the latest write ended.
+const (
+	Creating  ProvisioningState = "Creating"
+	Updating  ProvisioningState = "Updating"
+	Deleting  ProvisioningState = "Deleting"
+	Succeeded ProvisioningState = "Succeeded"
+	Failed    ProvisioningState = "Failed"
+	Canceled  ProvisioningState = "Canceled"
+)
+
+// Resource is the JSON form of every kind. ID, Name, Type, Etag and the
+// provisioning state are written by the cloud and ignored in requests, so a
+// client may send back what it read.
+type Resource struct {
+	ID         string            `json:"id,omitempty"`
+	Name       string            `json:"name,omitempty"`
+	Type       string            `json:"type,omitempty"`
+	Etag       string            `json:"etag,omitempty"`
+	Location   string            `json:"location,omitempty"`
+	Tags       map[string]string `json:"tags,omitempty"`
+	SKU        *SKU              `json:"sku,omitempty"`
+	Properties Properties        `json:"properties"`
+}
+
+// SKU is the product variant of a public IP address.
+type SKU struct {
+	Name string `json:"name"`
+}
+
+// Properties is the union of the properties of all kinds. A property that does
+// not belong to the kind of a resource is refused in a request.
+type Properties struct {
+	ProvisioningState ProvisioningState `json:"provisioningState,omitempty"`
+
+	// Virtual network.
+	AddressSpace *AddressSpace `json:"addressSpace,omitempty"`
+
+	// Subnet.
+	AddressPrefix    string            `json:"addressPrefix,omitempty"`
+	ServiceEndpoints []ServiceEndpoint `json:"serviceEndpoints,omitempty"`
+
+	// Subnet and network interface.
+	NetworkSecurityGroup *Reference `json:"networkSecurityGroup,omitempty"`
+
+	// Network interface. PrivateIPAddress is chosen by the cloud.
+	Subnet           *Reference `json:"subnet,omitempty"`
+	PublicIPAddress  *Reference `json:"publicIPAddress,omitempty"`
+	PrivateIPAddress string     `json:"privateIPAddress,omitempty"`
+
+	// Public IP address, chosen by the cloud.
+	IPAddress string `json:"ipAddress,omitempty"`
+
+	// Security rule.
+	Priority             int    `json:"priority,omitempty"`
+	Direction            string `json:"direction,omitempty"`
+	Access               string `json:"access,omitempty"`
+	Protocol             string `json:"protocol,omitempty"`
+	SourceAddressPrefix  string `json:"sourceAddressPrefix,omitempty"`
+	DestinationPortRange string `json:"destinationPortRange,omitempty"`
+}
+
+// AddressSpace is the list of IPv4 prefixes of a virtual network.
+type AddressSpace struct {
+	AddressPrefixes []string `json:"addressPrefixes"`
+}
+
+// ServiceEndpoint opens a subnet to one platform service.
+type ServiceEndpoint struct {
+	Service string `json:"service"`
+}
+
+// Reference points to another resource by id.
+type Reference struct {
+	ID string `json:"id"`
+}
+
+// RefID is the id behind a reference, empty for none.
+func RefID(r *Reference) string {
+	if r == nil {
+		return ""
+	}
+	return r.ID
+}
+
+// NewReference is a reference to id, nil for an empty one.
+func NewReference(id string) *Reference {
+	if id == "" {
+		return nil
+	}
+	return &Reference{ID: id}
+}
+
+// Clone copies the resource so that neither copy sees changes of the other.
+func (r Resource) Clone() Resource {
+	if r.Tags != nil {
+		tags := make(map[string]string, len(r.Tags))
+		for k, v := range r.Tags {
+			tags[k] = v
+		}
+		r.Tags = tags
+	}
+	r.SKU = clonePointer(r.SKU)
+	p := &r.Properties
+	if p.AddressSpace != nil {
+		p.AddressSpace = &AddressSpace{AddressPrefixes: slices.Clone(p.AddressSpace.AddressPrefixes)}
+	}
+	p.ServiceEndpoints = slices.Clone(p.ServiceEndpoints)
+	p.NetworkSecurityGroup = clonePointer(p.NetworkSecurityGroup)
+	p.Subnet = clonePointer(p.Subnet)
+	p.PublicIPAddress = clonePointer(p.PublicIPAddress)
+	return r
+}
+
+func clonePointer[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	return &c
+}
+
+// ResourceList is the answer to a read of a collection, sorted by id.
+type ResourceList struct {
+	Value []Resource `json:"value"`
+}

@@ -1,0 +1,28 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package simcloud is a simulated cloud with the habits of Azure's network
+// service: asynchronous writes that are polled, one writer per virtual network,
+// refusals of deletes of what is in use, change tokens on rule sets, throttling,
+// and an activity log of every write.
+//
+// It exists so that conflicts between concurrent Terraform runs can be provoked
+// and measured without a cloud account. A [Cloud] is driven over HTTP through
+// [Cloud.Handler], or directly through [Cloud.Write] with a [VirtualClock] for
+// a deterministic simulation.
+//
+// # How a write runs
+//
+//	call -> throttle -> decode -> group, parent -> change token -> in flight?
+//	     -> content, references, in use? -> accepted ... latency ... -> ended
+//
+// Every arrow may refuse the call, and a refused call changes nothing. Which
+// operations exclude each other is said in one place, holds.go; which states
+// forbid an operation is said in guards.go.
+//
+// # Concurrency
+//
+// One mutex guards the whole cloud; calls are short and never wait. The end of
+// an operation is a timer of the [Clock] that takes the same mutex, so the
+// activity log has the order in which the cloud decided.
+package simcloud
