@@ -1,0 +1,130 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package plugins
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Platform is an operating system and an architecture in Go's terms.
+type Platform struct{ OS, Arch string }
+
+// Current returns the platform that this program runs on.
+func Current() Platform { return Platform{OS: runtime.GOOS, Arch: runtime.GOARCH} }
+
+// String returns the OS_ARCH form of the provider cache's folder names.
+func (p Platform) String() string { return p.OS + "_" + p.Arch }
+
+// Package is an installed provider package.
+type Package struct {
+	// Source and Version name the provider as the lock file does.
+	Source, Version string
+	// Dir is the package folder with all symbolic links resolved, so that
+	// what is verified is what is run.
+	Dir string
+	// Executable is the path of the provider program in Dir.
+	Executable string
+}
+
+// Locate finds the package that "terraform init" installed for a lock entry
+// under dataDir (TF_DATA_DIR, by default .terraform). Errors are
+// *PackageError.
+func Locate(entry Entry, dataDir string, platform Platform) (Package, error) {
+	parts, err := sourceParts(entry.Source)
+	if err != nil {
+		return Package{}, fmt.Errorf("%w: %w", ErrLockFile, err)
+	}
+	link := filepath.Join(dataDir, "providers", parts[0], parts[1], parts[2], entry.Version, platform.String())
+	dir, err := resolve(link)
+	if err != nil {
+		return Package{}, notInstalled(entry, link, err)
+	}
+	exe, err := executable(entry, dir, parts[2])
+	if err != nil {
+		return Package{}, err
+	}
+	return Package{Source: entry.Source, Version: entry.Version, Dir: dir, Executable: exe}, nil
+}
+
+// resolve returns the absolute path of a folder without symbolic links: the
+// provider cache may link into a mirror or a shared plugin cache.
+func resolve(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	dir, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		return "", fmt.Errorf("%s is not a folder", dir)
+	}
+	return dir, nil
+}
+
+func notInstalled(entry Entry, path string, cause error) error {
+	kind := ErrNotInstalled
+	if !errors.Is(cause, fs.ErrNotExist) {
+		kind = fmt.Errorf("%w: %w", ErrNotInstalled, cause)
+	}
+	return &PackageError{
+		Kind: kind, Source: entry.Source, Version: entry.Version, Path: path,
+		Remedy: `run "terraform init"`,
+	}
+}
+
+func executable(entry Entry, dir, providerType string) (string, error) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return "", notInstalled(entry, dir, err)
+	}
+	var found []string
+	for _, f := range files {
+		path := filepath.Join(dir, f.Name())
+		if isProviderName(f.Name(), providerType) && isFile(path) {
+			found = append(found, path)
+		}
+	}
+	fail := PackageError{
+		Source: entry.Source, Version: entry.Version, Path: dir,
+		Remedy: `remove the folder and run "terraform init"`,
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		fail.Kind = ErrNoExecutable
+	default:
+		fail.Kind, fail.Candidates = ErrAmbiguous, found
+	}
+	return "", &fail
+}
+
+// isProviderName accepts terraform-provider-TYPE, with an optional _SUFFIX
+// (usually _vVERSION) and an optional .exe. The type must end there: the
+// program of "awscc" is none of "aws".
+func isProviderName(name, providerType string) bool {
+	rest, ok := strings.CutPrefix(name, "terraform-provider-"+providerType)
+	if !ok {
+		return false
+	}
+	rest = strings.TrimSuffix(rest, ".exe")
+	return rest == "" || strings.HasPrefix(rest, "_")
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

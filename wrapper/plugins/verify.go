@@ -1,0 +1,55 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package plugins
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/sumdb/dirhash"
+)
+
+// Verify compares an installed package with the checksums of its lock entry.
+// The h1: scheme is the directory hash of Go modules over the unpacked
+// package, so one matching h1: entry is what Terraform asks for.
+//
+// Errors are *PackageError: ErrNoHashes is only a warning (Terraform accepts
+// such an entry unchecked); ErrOnlyZipHashes and ErrChecksum mean that the
+// package must not be run.
+func Verify(pkg Package, entry Entry) error {
+	fail := PackageError{Source: entry.Source, Version: entry.Version, Path: pkg.Dir}
+	if len(entry.Hashes) == 0 {
+		fail.Kind = ErrNoHashes
+		fail.Remedy = `run "terraform providers lock" to record them`
+		return &fail
+	}
+	expected := unpackedHashes(entry.Hashes)
+	if len(expected) == 0 {
+		fail.Kind = ErrOnlyZipHashes
+		fail.Remedy = `run "terraform init"`
+		return &fail
+	}
+	found, err := dirhash.HashDir(pkg.Dir, "", dirhash.Hash1)
+	if err != nil {
+		return fmt.Errorf("hash provider package %s: %w", pkg.Dir, err)
+	}
+	if slices.Contains(expected, found) {
+		return nil
+	}
+	fail.Kind, fail.Expected, fail.Found = ErrChecksum, expected, found
+	fail.Remedy = `if the change is expected run "terraform init -upgrade", otherwise remove the folder and run "terraform init"`
+	return &fail
+}
+
+// unpackedHashes returns the hashes that are made over an unpacked package.
+func unpackedHashes(hashes []string) []string {
+	var h1 []string
+	for _, h := range hashes {
+		if strings.HasPrefix(h, "h1:") {
+			h1 = append(h1, h)
+		}
+	}
+	return h1
+}
