@@ -1,0 +1,98 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Setup says what an experiment consists of.
+type Setup struct {
+	Cloud CloudConfig
+	// Protocol is the provider's plugin protocol, 6 if zero.
+	Protocol int
+	// LogFile is where the cloud's activity log goes; a file that is removed
+	// with the experiment if empty.
+	LogFile string
+	// Env is added to the environment of every run.
+	Env []string
+}
+
+// Experiment is one machine with one cloud. All its workspaces belong to one
+// user, so coordinated runs in them share one embedded coordinator.
+type Experiment struct {
+	Lab   *Lab
+	Cloud *Cloud
+	setup Setup
+	home  string
+}
+
+// Experiment sets one up. Close it to stop what it started.
+func (l *Lab) Experiment(ctx context.Context, setup Setup) (e *Experiment, err error) {
+	if setup.Protocol == 0 {
+		setup.Protocol = 6
+	}
+	// The name is short because sockets below it must fit into 104 bytes.
+	home, err := os.MkdirTemp("", "tfw-")
+	if err != nil {
+		return nil, fmt.Errorf("make a home: %w", err)
+	}
+	e = &Experiment{Lab: l, setup: setup, home: home}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.Close())
+		}
+	}()
+	for _, dir := range []string{e.path("run"), e.path("state"), e.path("tmp"), e.path("cloud")} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("make a home: %w", err)
+		}
+	}
+	if err := writeCLIConfig(e.path("cli.tfrc"), l.mirror(setup.Protocol)); err != nil {
+		return nil, err
+	}
+	if setup.LogFile == "" {
+		setup.LogFile = e.path("cloud", "activity.jsonl")
+	}
+	e.Cloud, err = startCloud(ctx, l.Simcloud, e.path("cloud"), setup.LogFile, setup.Cloud)
+	return e, err
+}
+
+// Close stops the cloud and the coordinator and removes the home.
+func (e *Experiment) Close() error {
+	var errs []error
+	if e.Cloud != nil {
+		errs = append(errs, e.Cloud.stop())
+	}
+	errs = append(errs, e.stopCoordinator(), os.RemoveAll(e.home))
+	return errors.Join(errs...)
+}
+
+func (e *Experiment) path(elements ...string) string {
+	return filepath.Join(append([]string{e.home}, elements...)...)
+}
+
+// environment is what every run of an actor sees. Nothing of the surrounding
+// environment comes through but what programs need to run at all.
+func (e *Experiment) environment(actor string) []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"),
+		"HOME=" + e.home, "USERPROFILE=" + e.home, "USER=" + actor, "TMPDIR=" + e.path("tmp"),
+		"XDG_RUNTIME_DIR=" + e.path("run"), "XDG_STATE_HOME=" + e.path("state"),
+		"TF_CLI_CONFIG_FILE=" + e.path("cli.tfrc"), "CHECKPOINT_DISABLE=1", "TF_INPUT=0",
+		EnvTerraform + "=" + e.Lab.CLI.Path, "TFWEAVER_ACTOR=" + actor,
+		"SIMCLOUD_ENDPOINT=" + e.Cloud.Endpoint, "SIMCLOUD_ACTOR=" + actor,
+	}
+	if runtime.GOOS == "windows" {
+		for _, name := range []string{"SystemRoot", "LOCALAPPDATA", "TEMP", "TMP"} {
+			env = append(env, name+"="+os.Getenv(name))
+		}
+	}
+	return append(env, e.setup.Env...)
+}

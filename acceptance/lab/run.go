@@ -1,0 +1,139 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// killGrace is how long an interrupted run may take to end by itself.
+const killGrace = 20 * time.Second
+
+// Run is one run of a command line interface in a workspace.
+type Run struct {
+	// Name is the program and its arguments, for people.
+	Name string
+	// Started is when the process was started, Ended when it had exited.
+	Started, Ended time.Time
+	// ExitCode is -1 while the process runs and when a signal ended it.
+	ExitCode int
+
+	cmd            *exec.Cmd
+	stdout, stderr output
+	wait           func() error
+}
+
+// Stdout is the standard output so far.
+func (r *Run) Stdout() string { return r.stdout.String() }
+
+// Stderr is the standard error so far.
+func (r *Run) Stderr() string { return r.stderr.String() }
+
+// Said is everything that the run wrote so far, standard output first.
+func (r *Run) Said() string { return r.Stdout() + r.Stderr() }
+
+// PID is the process id.
+func (r *Run) PID() int { return r.cmd.Process.Pid }
+
+// Elapsed is how long the run took.
+func (r *Run) Elapsed() time.Duration { return r.Ended.Sub(r.Started) }
+
+// Wait waits until the process has exited. A non-zero exit code is no error: it
+// is in ExitCode.
+func (r *Run) Wait() error { return r.wait() }
+
+// Interrupt asks the process to end, as Ctrl-C does.
+func (r *Run) Interrupt() error {
+	if err := interrupt(r.cmd.Process); err != nil {
+		return fmt.Errorf("%s: interrupt: %w", r.Name, err)
+	}
+	return nil
+}
+
+// ExitError is the error of a run that was expected to succeed.
+type ExitError struct {
+	Run *Run
+}
+
+// Error shows the end of what the run said.
+func (e *ExitError) Error() string {
+	return fmt.Sprintf("%s: exit code %d\n%s", e.Run.Name, e.Run.ExitCode, tail(e.Run.Said(), 60))
+}
+
+// MustSucceed is an *ExitError unless the run exited with 0.
+func (r *Run) MustSucceed() error {
+	if r.ExitCode != 0 {
+		return &ExitError{Run: r}
+	}
+	return nil
+}
+
+// Terraform runs the plain CLI to its end.
+func (w *Workspace) Terraform(ctx context.Context, args ...string) (*Run, error) {
+	return finish(w.StartTerraform(ctx, args...))
+}
+
+// Tfweaver runs tfweaver to its end.
+func (w *Workspace) Tfweaver(ctx context.Context, args ...string) (*Run, error) {
+	return finish(w.StartTfweaver(ctx, args...))
+}
+
+// StartTerraform starts the plain CLI; Wait for it.
+func (w *Workspace) StartTerraform(ctx context.Context, args ...string) (*Run, error) {
+	return w.start(ctx, w.of.Lab.CLI.Path, args)
+}
+
+// StartTfweaver starts tfweaver; Wait for it.
+func (w *Workspace) StartTfweaver(ctx context.Context, args ...string) (*Run, error) {
+	return w.start(ctx, w.of.Lab.Binaries.Tfweaver, args)
+}
+
+func finish(r *Run, err error) (*Run, error) {
+	if err != nil {
+		return nil, err
+	}
+	return r, r.Wait()
+}
+
+// start runs a program in the workspace. When ctx ends the process is
+// interrupted, and killed when that does not help.
+func (w *Workspace) start(ctx context.Context, program string, args []string) (*Run, error) {
+	r := &Run{Name: w.Actor + ": " + filepath.Base(program) + " " + strings.Join(args, " "), ExitCode: -1}
+	r.cmd = exec.CommandContext(ctx, program, args...)
+	r.cmd.Dir, r.cmd.Env = w.Dir, w.of.environment(w.Actor)
+	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
+	r.cmd.Cancel = func() error { return interrupt(r.cmd.Process) }
+	r.cmd.WaitDelay = killGrace
+	r.Started = time.Now()
+	if err := r.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Name, err)
+	}
+	r.wait = sync.OnceValue(r.reap)
+	return r, nil
+}
+
+// reap waits for the process. Only a failure to wait is an error.
+func (r *Run) reap() error {
+	err := r.cmd.Wait()
+	r.Ended = time.Now()
+	if r.cmd.ProcessState != nil {
+		r.ExitCode = r.cmd.ProcessState.ExitCode()
+	}
+	var exit *exec.ExitError
+	if err == nil || errors.As(err, &exit) {
+		return nil
+	}
+	if errors.Is(err, os.ErrProcessDone) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w\n%s", r.Name, err, tail(r.Said(), 40))
+}

@@ -1,0 +1,98 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lab
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Workspace is one Terraform root module with a state of its own, applied by
+// one actor.
+type Workspace struct {
+	// Actor is the name under which the cloud and the coordinator know who
+	// applies; also the name of the folder.
+	Actor string
+	Dir   string
+	of    *Experiment
+}
+
+// Preamble is the configuration that every workspace needs: which provider, and
+// that all settings come from the environment.
+const Preamble = `terraform {
+  required_providers {
+    simcloud = {
+      source = "tfweaver/simcloud"
+    }
+  }
+}
+
+provider "simcloud" {}
+`
+
+// Workspace makes one with the given configuration, below which the preamble is
+// put, and initialises it.
+func (e *Experiment) Workspace(ctx context.Context, actor, hcl string) (*Workspace, error) {
+	w, err := e.Uninitialised(actor, Preamble+"\n"+hcl)
+	if err != nil {
+		return nil, err
+	}
+	return w, w.Init(ctx)
+}
+
+// Uninitialised makes a workspace with exactly the given configuration and runs
+// no init.
+func (e *Experiment) Uninitialised(actor, hcl string) (*Workspace, error) {
+	w := &Workspace{Actor: actor, Dir: e.path("w-" + actor), of: e}
+	if err := os.Mkdir(w.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make workspace %s: %w", actor, err)
+	}
+	return w, w.Write("main.tf", hcl)
+}
+
+// FromFolder makes a workspace with the files of a folder, and initialises it.
+func (e *Experiment) FromFolder(ctx context.Context, actor, folder string) (*Workspace, error) {
+	w := &Workspace{Actor: actor, Dir: e.path("w-" + actor), of: e}
+	if err := os.CopyFS(w.Dir, os.DirFS(folder)); err != nil {
+		return nil, fmt.Errorf("make workspace %s: %w", actor, err)
+	}
+	return w, w.Init(ctx)
+}
+
+// Write puts a file into the workspace.
+func (w *Workspace) Write(name, text string) error {
+	if err := os.WriteFile(filepath.Join(w.Dir, name), []byte(text), 0o600); err != nil {
+		return fmt.Errorf("workspace %s: %w", w.Actor, err)
+	}
+	return nil
+}
+
+// Configure replaces the configuration below the preamble.
+func (w *Workspace) Configure(hcl string) error {
+	return w.Write("main.tf", Preamble+"\n"+hcl)
+}
+
+// Init installs the provider.
+func (w *Workspace) Init(ctx context.Context) error {
+	run, err := w.Terraform(ctx, "init", "-no-color")
+	if err != nil {
+		return err
+	}
+	return run.MustSucceed()
+}
+
+// Resources are the addresses in the workspace's state.
+func (w *Workspace) Resources(ctx context.Context) ([]string, error) {
+	run, err := w.Terraform(ctx, "state", "list")
+	if err != nil {
+		return nil, err
+	}
+	if strings.Contains(run.Stderr(), "No state file was found") {
+		return nil, nil
+	}
+	return strings.Fields(run.Stdout()), run.MustSucceed()
+}
