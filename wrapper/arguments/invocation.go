@@ -1,0 +1,108 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package arguments
+
+import "strings"
+
+// Invocation is one command line, taken apart. Global, Command and Args put
+// together again are the command line without tfweaver's own options.
+type Invocation struct {
+	Weaver Weaver
+	// Global holds Terraform's options before the command.
+	Global []string
+	// Command is the command, empty when there is none.
+	Command string
+	// Args is everything after the command.
+	Args []string
+	// Own is true when Command is one of tfweaver's own.
+	Own bool
+}
+
+// own are the commands that Terraform does not have.
+func own(command string) bool {
+	switch command {
+	case "serve", "status", "why", "locks", "resolve":
+		return true
+	default:
+		return false
+	}
+}
+
+// Parse takes the arguments after the program's name apart. Errors are
+// *UsageError.
+func Parse(args []string, env Environment) (Invocation, error) {
+	weaver, err := weaverFromEnvironment(env)
+	if err != nil {
+		return Invocation{}, err
+	}
+	inv := Invocation{Weaver: weaver}
+	for len(args) > 0 {
+		if args[0] == "--" {
+			inv.Args = append(inv.Args, args...)
+			break
+		}
+		used, err := inv.Weaver.take(args)
+		if err != nil {
+			return Invocation{}, err
+		}
+		if used == 0 {
+			used = inv.keep(args)
+		}
+		args = args[used:]
+	}
+	inv.Weaver.settle()
+	inv.Own = own(inv.Command)
+	return inv, nil
+}
+
+// keep files Terraform's next argument and returns how many belong together:
+// the value of an option is never looked at as an option of its own.
+func (i *Invocation) keep(args []string) int {
+	if i.Command == "" {
+		if strings.HasPrefix(args[0], "-") {
+			i.Global = append(i.Global, args[0])
+		} else {
+			i.Command = args[0]
+		}
+		return 1
+	}
+	used := min(width(args[0]), len(args))
+	i.Args = append(i.Args, args[:used]...)
+	return used
+}
+
+// Argv is Terraform's command line again.
+func (i Invocation) Argv() []string {
+	argv := append([]string{}, i.Global...)
+	if i.Command != "" {
+		argv = append(argv, i.Command)
+	}
+	return append(argv, i.Args...)
+}
+
+// Chdir is the folder that -chdir names; empty when it is not given.
+func (i Invocation) Chdir() string {
+	for _, arg := range i.Global {
+		if name, value, has, ok := splitFlag(arg); ok && name == "chdir" && has {
+			return value
+		}
+	}
+	return ""
+}
+
+// Help says whether the command line asks for help or the version, which
+// Terraform answers without doing anything.
+func (i Invocation) Help() bool {
+	for _, arg := range append(append([]string{}, i.Global...), i.Args...) {
+		name, _, _, ok := splitFlag(arg)
+		if !ok {
+			continue
+		}
+		switch name {
+		case "h", "help", "v", "version":
+			return true
+		}
+	}
+	return false
+}
