@@ -18,7 +18,7 @@ import (
 //
 //	virtual network PUT, DELETE   X network; DELETE also X network's existence
 //	subnet PUT, DELETE            X network, X subnet
-//	... when it changes the NSG   also X old NSG, X new NSG
+//	... a PUT that changes its NSG also X old NSG, X new NSG
 //	network interface PUT, DELETE X interface, S its subnets, S existence of their
 //	                              networks, S its NSGs, S its public IPs
 //	public IP PUT, DELETE         X public IP
@@ -61,7 +61,11 @@ func holdsOf(id arm.ID, verb Verb, before, after *arm.Resource) []hold {
 		}
 		return hs
 	case arm.Subnet:
-		return append(exclusive(parentKey(id), id.Key()), associationHolds(before, after)...)
+		hs := exclusive(parentKey(id), id.Key())
+		if verb != Delete {
+			hs = append(hs, associationHolds(before, after)...)
+		}
+		return hs
 	case arm.SecurityRule:
 		return exclusive(parentKey(id), id.Key())
 	case arm.NetworkInterface:
