@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // Instance is one running provider. [Process] is the real one.
@@ -206,6 +208,9 @@ func (p *Pool) start(w *worker, configure Configurer) {
 			w.answer, err = configure(p.ctx, instance)
 		}
 	}
+	if err != nil && instance != nil && status.Code(err) == codes.Unavailable {
+		awaitExit(instance)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w.err = err
@@ -216,6 +221,19 @@ func (p *Pool) start(w *worker, configure Configurer) {
 	if err != nil || !w.answer.Accepted || w.retired {
 		p.forget(w)
 		p.end(w)
+	}
+}
+
+// crashGrace is how long a process may take to be seen dead after its
+// connection broke: the last of its output is read first.
+const crashGrace = 2 * time.Second
+
+// awaitExit waits for a process of which a call failed in transport, in case
+// it is dying.
+func awaitExit(instance Instance) {
+	deadline := time.Now().Add(crashGrace)
+	for !instance.Exited() && time.Now().Before(deadline) {
+		time.Sleep(5 * time.Millisecond)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"time"
 
 	"google.golang.org/grpc"
 )
@@ -228,25 +227,20 @@ func (l *Lease) Instance() Instance { return l.worker.instance }
 // Conn returns the connection to the process of the lease.
 func (l *Lease) Conn() grpc.ClientConnInterface { return l.worker.instance.Conn() }
 
-// crashGrace is how long Fault waits for a process to be seen dead after its
-// connection broke: the last of its output is read first.
-const crashGrace = 2 * time.Second
-
 // Fault is called when a call failed in transport. It returns the crash when
-// the process has died, with the trace complete, and nil when it still lives.
+// the process has died, with the trace complete, and nil when it still lives
+// or was ended by the pool.
 func (l *Lease) Fault() *CrashError {
-	deadline := time.Now().Add(crashGrace)
-	for {
-		crash, settled := l.post()
-		if settled || time.Now().After(deadline) {
-			return crash
-		}
-		time.Sleep(5 * time.Millisecond)
+	if crash, settled := l.post(); settled {
+		return crash
 	}
+	awaitExit(l.worker.instance)
+	crash, _ := l.post()
+	return crash
 }
 
-// post looks once at what has become of the process; settled is false while it
-// may still turn out to be dead.
+// post looks at what has become of the process; settled is false while it may
+// still turn out to be dead.
 func (l *Lease) post() (crash *CrashError, settled bool) {
 	l.seat.pool.mu.Lock()
 	defer l.seat.pool.mu.Unlock()

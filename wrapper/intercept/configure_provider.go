@@ -1,0 +1,138 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package intercept
+
+import (
+	"context"
+	"crypto/sha256"
+	"sync"
+
+	"github.com/zclconf/go-cty/cty"
+	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
+	"google.golang.org/grpc/status"
+
+	"github.com/tfweaver/tfweaver/wrapper/plugins"
+)
+
+// configureProvider moves the connection to the process that has the given
+// configuration. The process is configured once; later connections with the
+// same configuration get its first answer again, since not every provider
+// bears being configured twice while it works.
+func (x *exchange) configureProvider(ctx context.Context, request *frame) (*frame, error) {
+	p := x.conn.provider
+	config, key := p.readConfiguration(ctx, request)
+	replay := func(ctx context.Context, instance plugins.Instance) (plugins.Answer, error) {
+		return p.configure(ctx, x.method, instance, request)
+	}
+	answer, err := x.conn.seat.Configure(ctx, key, replay)
+	if err != nil {
+		return nil, configureError(ctx, err)
+	}
+	if answer.Accepted {
+		x.conn.setConfiguration(config)
+		p.configured(ctx, key, config)
+	}
+	return &frame{data: answer.Message}, nil
+}
+
+// configureError passes the provider's own status on.
+func configureError(ctx context.Context, err error) error {
+	if _, ok := status.FromError(err); ok {
+		return err
+	}
+	return unavailable(ctx, err)
+}
+
+// configure sends a configuration to a fresh process. It may be called long
+// after the CLI's request was served.
+func (p *provider) configure(ctx context.Context, method string, instance plugins.Instance, request *frame) (plugins.Answer, error) {
+	answer := &frame{}
+	err := instance.Conn().Invoke(ctx, method, request, answer, forceCodec())
+	if err != nil {
+		return plugins.Answer{}, err
+	}
+	m, err := parse(p.pkg, p.configureMessage()+".Response", answer)
+	if err != nil {
+		return plugins.Answer{}, err
+	}
+	return plugins.Answer{Message: answer.data, Accepted: !m.failed()}, nil
+}
+
+func (p *provider) configureMessage() string {
+	if p.protocol == 5 {
+		return "Configure"
+	}
+	return "ConfigureProvider"
+}
+
+// readConfiguration decodes a configuration and returns its key. A request
+// that cannot be decoded is still served: it gets a key of its own bytes.
+func (p *provider) readConfiguration(ctx context.Context, request *frame) (cty.Value, plugins.Key) {
+	config, key, err := p.decodeConfiguration(ctx, request)
+	if err != nil {
+		// The error names fields and types; a value is never part of it.
+		p.host.log.Warn("provider configuration not understood", "provider", p.source, "error", err)
+		return cty.NullVal(cty.DynamicPseudoType), sha256.Sum256(request.data)
+	}
+	return config, key
+}
+
+func (p *provider) decodeConfiguration(ctx context.Context, request *frame) (cty.Value, plugins.Key, error) {
+	schema, err := p.schemas.providerConfig(ctx)
+	if err != nil {
+		return cty.NilVal, plugins.Key{}, err
+	}
+	m, err := parse(p.pkg, p.configureMessage()+".Request", request)
+	if err != nil {
+		return cty.NilVal, plugins.Key{}, err
+	}
+	config, err := m.value("config", schema.Type)
+	if err != nil {
+		return cty.NilVal, plugins.Key{}, err
+	}
+	canonical, err := ctymsgpack.Marshal(config, schema.Type)
+	if err != nil {
+		return cty.NilVal, plugins.Key{}, err
+	}
+	return config, configurationKey(m, canonical), nil
+}
+
+// configurationKey hashes what makes two configured processes differ. The
+// requests of the plan walk and the apply walk are not equal in bytes; what
+// counts is the decoded configuration, the CLI's version, and whether the
+// provider may defer.
+func configurationKey(request message, config []byte) plugins.Key {
+	deferral := []byte{0}
+	if capabilities, set := request.sub("client_capabilities"); set && capabilities.flag("deferral_allowed") {
+		deferral[0] = 1
+	}
+	return hashParts([]byte(request.text("terraform_version")), deferral, config)
+}
+
+// seenKeys remembers which configurations were reported.
+type seenKeys struct {
+	mu   sync.Mutex
+	keys map[plugins.Key]bool
+}
+
+// first reports whether a key is seen for the first time.
+func (s *seenKeys) first(key plugins.Key) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.keys == nil {
+		s.keys = map[plugins.Key]bool{}
+	}
+	if s.keys[key] {
+		return false
+	}
+	s.keys[key] = true
+	return true
+}
+
+// configured reports a configuration once.
+func (p *provider) configured(ctx context.Context, key plugins.Key, config cty.Value) {
+	if p.host.watcher != nil && p.seen.first(key) {
+		p.host.watcher.Configured(ctx, p.source, config)
+	}
+}
