@@ -42,7 +42,7 @@ func targets() []target {
 		{name: "tfweaver", pkg: "./wrapper"},
 		{name: "simcloud", pkg: "./internal/simcloud/cmd/simcloud"},
 		{name: "provider6", pkg: provider},
-		{name: "provider5", pkg: provider, flags: []string{"-tags", "protocol5"}},
+		{name: "provider5", pkg: provider, flags: []string{"-ldflags", "-X main.protocolVersion=5"}},
 	}
 }
 
