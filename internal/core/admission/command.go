@@ -168,8 +168,14 @@ var (
 	ErrStatus     = errors.New("the transaction is not in a state that allows this")
 	ErrDuplicate  = errors.New("the id is in use")
 	ErrMalformed  = errors.New("malformed request")
-	ErrMisplaced  = errors.New("the node already stands under another parent")
+	ErrMisplaced  = graph.ErrMisplaced
 	ErrTimeBack   = errors.New("time went back")
 	ErrKeyReused  = errors.New("the idempotency key was used for another request")
 	ErrUndeclared = errors.New("a node is named that the request does not place")
+	// ErrReplay: a record does not follow the state it is folded onto. The
+	// journal, or the program that wrote it, is damaged.
+	ErrReplay = errors.New("the record does not follow the state")
+	// ErrNewer: a record or snapshot holds something that only a newer
+	// version of the program knows. Nothing was read from it.
+	ErrNewer = errors.New("written by a newer version")
 )

@@ -95,8 +95,11 @@ type TxEnded struct {
 	// false when nothing was sent.
 	Settled bool       `json:"settled"`
 	Bind    graph.Decl `json:"bind,omitzero"`
-	Digest  string     `json:"digest,omitempty"`
-	Cause   string     `json:"cause,omitempty"`
+	// Collision is true when Bind names an object that was known to be there
+	// before the call: both nodes are kept and flagged.
+	Collision bool   `json:"collision,omitempty"`
+	Digest    string `json:"digest,omitempty"`
+	Cause     string `json:"cause,omitempty"`
 	// By and Reason are set when a person settled an Uncertain transaction.
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`

@@ -3,21 +3,35 @@
 
 package admission
 
-// The methods that the shell and the reports rely on. Implemented over the
-// files of this package:
+import "encoding/json"
+
+// Machine is what the shell drives: the role of State towards a coordinator.
+// It exists to state the contract in one place; there is one implementation.
 //
-//	New() *State
-//	(*State) Apply(Command) ([]Event, error)   decides and folds
-//	(*State) Fold(index uint64, now int64, events []Event) error   replays one record
-//	(*State) Clone() *State
-//	(*State) Hash() [32]byte                   of the canonical form
-//	(*State) MarshalJSON / UnmarshalJSON       snapshot
-//	(*State) Index() uint64, Now() int64       of the last record
-//	(*State) Session(id), Intent(id), Tx(id)   (value, bool)
-//	(*State) Sessions(), Transactions()        sorted slices (copies)
-//	(*State) Graph() *graph.Graph              read-only by convention
-//	(*State) Blockers(id TxID) []Blocker       as of now
-//	(*State) Place(id TxID) (position, ahead int)   1-based place among the conflicting waiters; dormant ones included
-//	(*State) Forecast([]Request) []Prospect    what Submit would decide now, changing nothing
-//	(*State) NextDeadline() (int64, bool)      earliest lease end
-//	EncodeRecord(Record) / DecodeRecord([]byte)     Record{Index, Now, Command, Events}
+// The shell calls from one goroutine, gives commands times that never go back,
+// and acknowledges a command only when its record was appended. If the append
+// fails or its outcome is unknown, the State has run ahead of the journal and
+// must be thrown away.
+type Machine interface {
+	// Apply decides a command; no events mean that nothing changed and nothing
+	// is to be journalled.
+	Apply(Command) ([]Event, error)
+	// Fold replays one record of the journal.
+	Fold(index uint64, now int64, events []Event) error
+	// Blockers and Place explain a transaction that waits or was refused.
+	Blockers(TxID) []Blocker
+	Place(TxID) (position, ahead int)
+	// Forecast says what Submit would decide now, changing nothing.
+	Forecast([]Request) []Prospect
+	// NextDeadline is when Expire has something to do at the earliest.
+	NextDeadline() (at int64, ok bool)
+	// Index, Now and Hash identify the state.
+	Index() uint64
+	Now() int64
+	Hash() [32]byte
+	// Snapshots are JSON.
+	json.Marshaler
+	json.Unmarshaler
+}
+
+var _ Machine = (*State)(nil)

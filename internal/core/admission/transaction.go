@@ -107,7 +107,7 @@ type Request struct {
 	// Intent is empty for the session's first intent.
 	Intent IntentID `json:"intent,omitempty"`
 	// Key makes Submit idempotent within the session: the same key gets the
-	// same transaction.
+	// same transaction. Zero is no key.
 	Key uint64 `json:"key"`
 	// Address and Type are Terraform's.
 	Address string `json:"address"`
@@ -151,6 +151,16 @@ type Tx struct {
 	Blockers []Blocker `json:"blockers,omitempty"`
 	// Cause explains Uncertain, Withdrawn and Stale in a word.
 	Cause string `json:"cause,omitempty"`
+	// Before is the lifecycle that the object had when the call started.
+	Before graph.Lifecycle `json:"before,omitempty"`
+	// StartedIndex is the index of the record that started the call.
+	StartedIndex uint64 `json:"started_index,omitempty"`
+	// By and Reason are set when a person settled the transaction.
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Exists says, of an Operational or Failed transaction, whether the object
+	// was there afterwards.
+	Exists bool `json:"exists,omitempty"`
 }
 
 // Blocker is one reason why a transaction is not admitted. It is data; the

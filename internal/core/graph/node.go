@@ -141,9 +141,62 @@ type Node struct {
 	// ObservedAt is when the facts above were last confirmed by a provider,
 	// in nanoseconds since the Unix epoch.
 	ObservedAt int64 `json:"observed_at,omitempty"`
-	// DeclaredBy is the session whose approved plan will create the object.
+	// DeclaredBy is the session whose approved plan will create the object;
+	// the first by name where several plans say so.
 	DeclaredBy string   `json:"declared_by,omitempty"`
 	History    []Change `json:"history,omitempty"`
+	// ChangedIndex is the index of the record that last changed the node's
+	// version: an observation that began earlier knows less than the graph.
+	ChangedIndex uint64 `json:"changed_index,omitempty"`
+	// ChangedBy is the session that made every change of the versions above
+	// ChangedFrom; empty when somebody outside made them. A run is not
+	// surprised by what it did itself.
+	ChangedBy   string `json:"changed_by,omitempty"`
+	ChangedFrom uint64 `json:"changed_from,omitempty"`
+	// BoundTo is the id that the cloud chose, on a name or pending node.
+	BoundTo NodeID `json:"bound_to,omitempty"`
+	// Collides is set on two nodes that both claim one identity: a created
+	// object was given the id of one that was known to be there already.
+	Collides NodeID `json:"collides,omitempty"`
+}
+
+// Touch counts one more change of the node, made by a session (empty for
+// somebody outside) and recorded at an index.
+func (n *Node) Touch(session string, index uint64) {
+	if n.ChangedBy != session || session == "" {
+		n.ChangedBy, n.ChangedFrom = session, n.Version
+	}
+	n.Version++
+	n.ChangedIndex = index
+}
+
+// UnchangedSince says whether a plan that a session made on a version of the
+// node still knows the node: nothing changed since, or only the session itself
+// changed it.
+func (n *Node) UnchangedSince(version uint64, session string) bool {
+	return n.Version == version ||
+		version < n.Version && version >= n.ChangedFrom && n.ChangedBy == session && session != ""
+}
+
+// Remember appends to the intent history and returns the entry that was
+// dropped to keep it within HistoryLimit, if any. The old slice is not
+// changed: other copies of the node share it.
+func (n *Node) Remember(c Change) (dropped Change, full bool) {
+	old := n.History
+	if len(old) >= HistoryLimit {
+		dropped, full = old[0], true
+		old = old[len(old)-HistoryLimit+1:]
+	}
+	n.History = append(append(make([]Change, 0, len(old)+1), old...), c)
+	return dropped, full
+}
+
+// LastChange is the newest entry of the intent history.
+func (n *Node) LastChange() (Change, bool) {
+	if len(n.History) == 0 {
+		return Change{}, false
+	}
+	return n.History[len(n.History)-1], true
 }
 
 // EdgeKind is the meaning of a reference.

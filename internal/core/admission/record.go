@@ -1,0 +1,254 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package admission
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+)
+
+// Record is one entry of the journal: a command and what was decided about it.
+type Record struct {
+	Index   uint64
+	Now     int64 // nanoseconds since the Unix epoch
+	Command Command
+	Events  []Event
+}
+
+// record is the JSON form of a Record.
+type record struct {
+	Format  int      `json:"format"`
+	Index   uint64   `json:"index"`
+	Now     int64    `json:"now"`
+	Command tagged   `json:"command"`
+	Events  []tagged `json:"events"`
+}
+
+// tagged is a value with the name of its type.
+type tagged struct {
+	Type string          `json:"type"`
+	Data json.RawMessage `json:"data"`
+}
+
+// commandTag is the name of a command in the journal; empty for a type that
+// has none. The names are part of the journal's format and never change.
+func commandTag(c Command) string {
+	switch c.(type) {
+	case OpenSession:
+		return "open_session"
+	case Renew:
+		return "renew"
+	case CloseSession:
+		return "close_session"
+	case AddIntent:
+		return "add_intent"
+	case Declare:
+		return "declare"
+	case Submit:
+		return "submit"
+	case Start:
+		return "start"
+	case Complete:
+		return "complete"
+	case Withdraw:
+		return "withdraw"
+	case Observe:
+		return "observe"
+	case Expire:
+		return "expire"
+	case Resolve:
+		return "resolve"
+	default:
+		return ""
+	}
+}
+
+// commandReader is the inverse of commandTag; nil for an unknown name.
+func commandReader(tag string) func(json.RawMessage) (Command, error) {
+	switch tag {
+	case "open_session":
+		return readCommand[OpenSession]
+	case "renew":
+		return readCommand[Renew]
+	case "close_session":
+		return readCommand[CloseSession]
+	case "add_intent":
+		return readCommand[AddIntent]
+	case "declare":
+		return readCommand[Declare]
+	case "submit":
+		return readCommand[Submit]
+	case "start":
+		return readCommand[Start]
+	case "complete":
+		return readCommand[Complete]
+	case "withdraw":
+		return readCommand[Withdraw]
+	case "observe":
+		return readCommand[Observe]
+	case "expire":
+		return readCommand[Expire]
+	case "resolve":
+		return readCommand[Resolve]
+	default:
+		return nil
+	}
+}
+
+func readCommand[T Command](data json.RawMessage) (Command, error) {
+	var v T
+	err := strict(data, &v)
+	return v, err
+}
+
+func eventTag(e Event) string {
+	switch e.(type) {
+	case SessionOpened:
+		return "session_opened"
+	case LeaseRenewed:
+		return "lease_renewed"
+	case SessionEnded:
+		return "session_ended"
+	case IntentAdded:
+		return "intent_added"
+	case NodesPlaced:
+		return "nodes_placed"
+	case Declared:
+		return "declared"
+	case TxSubmitted:
+		return "tx_submitted"
+	case TxQueued:
+		return "tx_queued"
+	case TxAdmitted:
+		return "tx_admitted"
+	case TxRejected:
+		return "tx_rejected"
+	case TxStaled:
+		return "tx_staled"
+	case TxStarted:
+		return "tx_started"
+	case TxEnded:
+		return "tx_ended"
+	case TxUncertain:
+		return "tx_uncertain"
+	case Observed:
+		return "observed"
+	default:
+		return ""
+	}
+}
+
+func eventReader(tag string) func(json.RawMessage) (Event, error) {
+	switch tag {
+	case "session_opened":
+		return readEvent[SessionOpened]
+	case "lease_renewed":
+		return readEvent[LeaseRenewed]
+	case "session_ended":
+		return readEvent[SessionEnded]
+	case "intent_added":
+		return readEvent[IntentAdded]
+	case "nodes_placed":
+		return readEvent[NodesPlaced]
+	case "declared":
+		return readEvent[Declared]
+	case "tx_submitted":
+		return readEvent[TxSubmitted]
+	case "tx_queued":
+		return readEvent[TxQueued]
+	case "tx_admitted":
+		return readEvent[TxAdmitted]
+	case "tx_rejected":
+		return readEvent[TxRejected]
+	case "tx_staled":
+		return readEvent[TxStaled]
+	case "tx_started":
+		return readEvent[TxStarted]
+	case "tx_ended":
+		return readEvent[TxEnded]
+	case "tx_uncertain":
+		return readEvent[TxUncertain]
+	case "observed":
+		return readEvent[Observed]
+	default:
+		return nil
+	}
+}
+
+func readEvent[T Event](data json.RawMessage) (Event, error) {
+	var v T
+	err := strict(data, &v)
+	return v, err
+}
+
+// EncodeRecord writes a record as one line of JSON.
+func EncodeRecord(r Record) ([]byte, error) {
+	out := record{Format: Format, Index: r.Index, Now: r.Now, Events: make([]tagged, 0, len(r.Events))}
+	var err error
+	if out.Command, err = tag(commandTag(r.Command), r.Command); err != nil {
+		return nil, err
+	}
+	for _, e := range r.Events {
+		t, err := tag(eventTag(e), e)
+		if err != nil {
+			return nil, err
+		}
+		out.Events = append(out.Events, t)
+	}
+	return json.Marshal(out)
+}
+
+func tag(name string, v any) (tagged, error) {
+	if name == "" {
+		return tagged{}, fmt.Errorf("%w: %v has no name in the journal", ErrMalformed, reflect.TypeOf(v))
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return tagged{}, fmt.Errorf("write %s: %w", name, err)
+	}
+	return tagged{Type: name, Data: data}, nil
+}
+
+// DecodeRecord is the inverse of EncodeRecord. A format, type or field that
+// this version does not know gives ErrNewer: an old program must not go on
+// with a journal that it understands only in part.
+func DecodeRecord(data []byte) (Record, error) {
+	var in record
+	if err := json.Unmarshal(data, &in); err != nil {
+		return Record{}, fmt.Errorf("read record: %w", err)
+	}
+	if in.Format != Format {
+		return Record{}, fmt.Errorf("record format %d: %w", in.Format, ErrNewer)
+	}
+	r := Record{Index: in.Index, Now: in.Now, Events: make([]Event, 0, len(in.Events))}
+	read := commandReader(in.Command.Type)
+	if read == nil {
+		return Record{}, fmt.Errorf("record %d: command %q: %w", in.Index, in.Command.Type, ErrNewer)
+	}
+	var err error
+	if r.Command, err = read(in.Command.Data); err != nil {
+		return Record{}, fmt.Errorf("record %d: command: %w", in.Index, err)
+	}
+	for _, t := range in.Events {
+		e, err := decodeEvent(t)
+		if err != nil {
+			return Record{}, fmt.Errorf("record %d: %w", in.Index, err)
+		}
+		r.Events = append(r.Events, e)
+	}
+	return r, nil
+}
+
+func decodeEvent(t tagged) (Event, error) {
+	read := eventReader(t.Type)
+	if read == nil {
+		return nil, fmt.Errorf("event %q: %w", t.Type, ErrNewer)
+	}
+	e, err := read(t.Data)
+	if err != nil {
+		return nil, fmt.Errorf("event %s: %w", t.Type, err)
+	}
+	return e, nil
+}

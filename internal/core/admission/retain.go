@@ -1,0 +1,89 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package admission
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Retained is how many final transactions are kept in full, so that people can
+// ask why. Older ones keep what answers a repeated Submit until their session
+// ends, and are then forgotten.
+const Retained = 1024
+
+// retire makes a transaction final.
+func (s *State) retire(x *entry, status Status, at int64, why []Blocker) {
+	s.unqueue(x.ID)
+	x.Status, x.EndedAt, x.Blockers = status, at, why
+	s.retired = append(s.retired, x.ID)
+}
+
+// unretire takes a Stale transaction back.
+func (s *State) unretire(id TxID) {
+	if i := slices.Index(s.retired, id); i >= 0 {
+		s.retired = slices.Delete(s.retired, i, i+1)
+	}
+}
+
+// compact keeps the number of full final transactions within bounds.
+func (s *State) compact() {
+	for len(s.retired) > Retained {
+		id := s.retired[0]
+		s.retired = slices.Delete(s.retired, 0, 1)
+		e := s.txs[id]
+		if x := s.sessions[e.Session]; x == nil || x.EndedAt != 0 {
+			s.forgetTx(e)
+			continue
+		}
+		s.change(id, func(e *entry) {
+			e.Nodes, e.Locks, e.Guards, e.Blockers = nil, nil, nil, nil
+			e.Edges, e.AddEdges, e.DropEdges = nil, nil, nil
+			e.slim = true
+		})
+	}
+}
+
+// forgetSlim forgets the slim transactions of a session that has ended.
+func (s *State) forgetSlim(id SessionID) {
+	var list []*entry
+	for _, e := range s.txs {
+		if e.slim && e.Session == id {
+			list = append(list, e)
+		}
+	}
+	slices.SortFunc(list, func(a, b *entry) int { return cmp.Compare(a.ID, b.ID) })
+	for _, e := range list {
+		s.forgetTx(e)
+	}
+}
+
+func (s *State) forgetTx(e *entry) {
+	delete(s.txs, e.ID)
+	if e.Key != 0 {
+		delete(s.keys, key{e.Session, e.Key})
+	}
+	s.unref(e.Session)
+}
+
+func (s *State) unref(id SessionID) {
+	if s.refs[id]--; s.refs[id] <= 0 {
+		delete(s.refs, id)
+		s.forgetSession(id)
+	}
+}
+
+// forgetSession forgets an ended session that nothing mentions any more.
+func (s *State) forgetSession(id SessionID) {
+	x := s.sessions[id]
+	if x == nil || x.EndedAt == 0 || s.refs[id] > 0 {
+		return
+	}
+	delete(s.sessions, id)
+	for i, intent := range s.intents {
+		if intent.Session == id {
+			delete(s.intents, i)
+		}
+	}
+}

@@ -1,0 +1,243 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package admission
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/tfweaver/tfweaver/internal/core/graph"
+	"github.com/tfweaver/tfweaver/internal/core/lock"
+)
+
+// State is the whole state of the coordination protocol. It changes only by
+// [State.Apply] and [State.Fold], is a value as far as [State.Clone] is
+// concerned, and is not safe for concurrent use.
+type State struct {
+	index  uint64 // of the last record
+	now    int64  // of the last record
+	ticket uint64 // last one given
+	token  uint64 // last one given
+	graph  *graph.Graph
+	// What a pointer leads to is never changed, only replaced: clones share.
+	sessions map[SessionID]*seat
+	intents  map[IntentID]Intent
+	txs      map[TxID]*entry
+	// retired are the final transactions that are kept in full, oldest first.
+	retired []TxID
+
+	// The rest follows from the above and is rebuilt from a snapshot.
+	locks    *lock.Table
+	queue    []TxID // by ticket
+	keys     map[key]TxID
+	declared map[graph.NodeID][]SessionID // sorted
+	refs     map[SessionID]int            // mentions by transactions and histories
+	// ahead is what the waiters that stand in the way ask for; nil when it
+	// has to be counted anew.
+	ahead *lock.Demand
+}
+
+// seat is a session with what belongs to it.
+type seat struct {
+	Session
+	first    IntentID
+	declares []graph.NodeID // sorted
+}
+
+// entry is a transaction with what is kept beside it.
+type entry struct {
+	Tx
+	// digest identifies the request, also after it was slimmed.
+	digest [32]byte
+	// slim entries have lost their plan; they only answer for their key.
+	slim bool
+}
+
+// key identifies a request of a session.
+type key struct {
+	session SessionID
+	number  uint64
+}
+
+// New is the state before the first record.
+func New() *State {
+	return &State{
+		graph:    graph.New(),
+		sessions: map[SessionID]*seat{},
+		intents:  map[IntentID]Intent{},
+		txs:      map[TxID]*entry{},
+		locks:    lock.NewTable(),
+		keys:     map[key]TxID{},
+		declared: map[graph.NodeID][]SessionID{},
+		refs:     map[SessionID]int{},
+	}
+}
+
+// Clone is an independent copy.
+func (s *State) Clone() *State {
+	c := *s
+	c.graph = s.graph.Clone()
+	c.sessions = maps.Clone(s.sessions)
+	c.intents = maps.Clone(s.intents)
+	c.txs = maps.Clone(s.txs)
+	c.retired = slices.Clone(s.retired)
+	c.locks = s.locks.Clone()
+	c.queue = slices.Clone(s.queue)
+	c.keys = maps.Clone(s.keys)
+	c.declared = make(map[graph.NodeID][]SessionID, len(s.declared))
+	for id, list := range s.declared {
+		c.declared[id] = slices.Clone(list)
+	}
+	c.refs = maps.Clone(s.refs)
+	c.ahead = nil
+	return &c
+}
+
+// Index is the index of the last record; 0 before the first.
+func (s *State) Index() uint64 { return s.index }
+
+// Now is the time of the last record, in nanoseconds since the Unix epoch.
+func (s *State) Now() int64 { return s.now }
+
+// Graph is the global graph. It must only be read, and not kept over an Apply.
+func (s *State) Graph() *graph.Graph { return s.graph }
+
+// Locks is the lock table; owners are transaction ids. It must only be read,
+// and not kept over an Apply.
+func (s *State) Locks() *lock.Table { return s.locks }
+
+// Session is a session that lives or is still mentioned.
+func (s *State) Session(id SessionID) (Session, bool) {
+	seat := s.sessions[id]
+	if seat == nil {
+		return Session{}, false
+	}
+	return seat.copy(), true
+}
+
+func (x *seat) copy() Session {
+	c := x.Session
+	c.Labels = maps.Clone(c.Labels)
+	return c
+}
+
+// Intent is an intent of a session that is still known.
+func (s *State) Intent(id IntentID) (Intent, bool) {
+	i, ok := s.intents[id]
+	i.Links = slices.Clone(i.Links)
+	return i, ok
+}
+
+// FirstIntent is the intent that a session was opened with.
+func (s *State) FirstIntent(id SessionID) (Intent, bool) {
+	if seat := s.sessions[id]; seat != nil {
+		return s.Intent(seat.first)
+	}
+	return Intent{}, false
+}
+
+// Declares are the objects that a session has said it will create and has not
+// made yet, sorted.
+func (s *State) Declares(id SessionID) []graph.NodeID {
+	if seat := s.sessions[id]; seat != nil {
+		return slices.Clone(seat.declares)
+	}
+	return nil
+}
+
+// Tx is a transaction. Its slices must not be written to. A final transaction
+// loses its plan when many others have ended since, and is forgotten with its
+// session.
+func (s *State) Tx(id TxID) (Tx, bool) {
+	e := s.txs[id]
+	if e == nil {
+		return Tx{}, false
+	}
+	return e.Tx, true
+}
+
+// TxByKey is the transaction that a session submitted under a key.
+func (s *State) TxByKey(session SessionID, number uint64) (Tx, bool) {
+	id, ok := s.keys[key{session, number}]
+	if !ok {
+		return Tx{}, false
+	}
+	return s.Tx(id)
+}
+
+// Sessions are copies of all known sessions, by id.
+func (s *State) Sessions() []Session {
+	list := make([]Session, 0, len(s.sessions))
+	for _, id := range slices.Sorted(maps.Keys(s.sessions)) {
+		list = append(list, s.sessions[id].copy())
+	}
+	return list
+}
+
+// Intents are all known intents of a session, by id.
+func (s *State) Intents(session SessionID) []Intent {
+	var list []Intent
+	for _, id := range slices.Sorted(maps.Keys(s.intents)) {
+		if i, _ := s.Intent(id); i.Session == session {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// Transactions are all known transactions, by ticket.
+func (s *State) Transactions() []Tx {
+	list := make([]Tx, 0, len(s.txs))
+	for _, e := range s.txs {
+		list = append(list, e.Tx)
+	}
+	slices.SortFunc(list, func(a, b Tx) int {
+		return cmp.Or(cmp.Compare(a.Ticket, b.Ticket), cmp.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+// Waiting are the queued transactions in the order of their tickets.
+func (s *State) Waiting() []TxID { return slices.Clone(s.queue) }
+
+// NextDeadline is the earliest end of a lease; ok is false when no session
+// lives.
+func (s *State) NextDeadline() (at int64, ok bool) {
+	for _, x := range s.sessions {
+		if x.EndedAt == 0 && (!ok || x.Expires < at) {
+			at, ok = x.Expires, true
+		}
+	}
+	return at, ok
+}
+
+// alive says whether a session exists, was not ended and holds its lease.
+func (s *State) alive(id SessionID, now int64) bool {
+	x := s.sessions[id]
+	return x != nil && x.EndedAt == 0 && now < x.Expires
+}
+
+// change replaces a transaction by what f makes of a copy of it.
+func (s *State) change(id TxID, f func(*entry)) {
+	e := *s.txs[id]
+	f(&e)
+	s.txs[id] = &e
+}
+
+// active are the transactions of a session that are not final, by ticket.
+func (s *State) active(id SessionID) []*entry {
+	var list []*entry
+	for _, e := range s.txs {
+		if e.Session == id && !e.Status.Final() {
+			list = append(list, e)
+		}
+	}
+	slices.SortFunc(list, func(a, b *entry) int { return cmp.Compare(a.Ticket, b.Ticket) })
+	return list
+}
+
+func (s *State) compareTickets(a, b TxID) int {
+	return cmp.Compare(s.txs[a].Ticket, s.txs[b].Ticket)
+}

@@ -1,0 +1,193 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package admission
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tfweaver/tfweaver/internal/core/graph"
+)
+
+// StaleGrace is for how long a Stale transaction keeps its ticket, in
+// nanoseconds: long enough to lower the operation again, too short to be a
+// place in the queue without a request behind it.
+const StaleGrace = int64(5e9)
+
+func (d *decision) submit(c Submit) error {
+	if !d.alive(c.Request.Session, d.at) {
+		return fmt.Errorf("session %s: %w", c.Request.Session, ErrNoSession)
+	}
+	request, err := d.attribute(c.Request)
+	if err != nil {
+		return err
+	}
+	repeated, err := d.repeated(c.ID, &request)
+	if err != nil || repeated {
+		return err
+	}
+	fresh, err := d.placeable(request.Nodes)
+	if err != nil {
+		return err
+	}
+	if err := d.validate(&request); err != nil {
+		return err
+	}
+	d.admit(c.ID, request, fresh)
+	return nil
+}
+
+// attribute fills in the intent, so that every transaction has one.
+func (s *State) attribute(r Request) (Request, error) {
+	if r.Intent == "" {
+		r.Intent = s.sessions[r.Session].first
+	}
+	if i, ok := s.intents[r.Intent]; !ok || i.Session != r.Session {
+		return r, fmt.Errorf("%w: session %s has no intent %q", ErrMalformed, r.Session, r.Intent)
+	}
+	return r, nil
+}
+
+// repeated finds out whether a request was submitted before: then it has its
+// answer already (invariant I27). A Stale transaction may be submitted again
+// with another plan.
+func (s *State) repeated(id TxID, r *Request) (bool, error) {
+	if id == "" {
+		return false, fmt.Errorf("%w: a transaction needs an id", ErrMalformed)
+	}
+	old := s.txs[id]
+	if old != nil && old.Status == Stale && old.Session == r.Session && old.Key == r.Key {
+		return false, nil
+	}
+	if other, ok := s.keys[key{r.Session, r.Key}]; ok && r.Key != 0 {
+		if s.txs[other].digest == digest(r) {
+			return true, nil
+		}
+		return false, fmt.Errorf("key %d of session %s: %w", r.Key, r.Session, ErrKeyReused)
+	}
+	if old != nil {
+		return false, fmt.Errorf("transaction %s: %w", id, ErrDuplicate)
+	}
+	return false, nil
+}
+
+// admit gives the request its ticket and the first verdict.
+func (d *decision) admit(id TxID, r Request, fresh []graph.Decl) {
+	waiters := d.demand()
+	d.place(fresh)
+	tx := Tx{ID: id, Request: r, Ticket: d.ticket + 1, Status: Queued, SubmittedAt: d.at}
+	kept := false
+	if old := d.txs[id]; old != nil {
+		tx.SubmittedAt = old.SubmittedAt
+		if kept = d.at-old.EndedAt <= StaleGrace; kept {
+			tx.Ticket = old.Ticket
+		}
+	}
+	d.emit(TxSubmitted{Tx: tx})
+	if kept {
+		d.drain()
+	} else {
+		// Nobody waits behind the newest ticket, so nobody else is judged.
+		d.settleVerdict(id, waiters)
+		d.ahead = waiters
+	}
+	if e := d.txs[id]; e.Status == Queued {
+		d.emit(TxQueued{Tx: id, Blockers: d.blockers(&e.Tx, nil)})
+	}
+}
+
+// validate checks a request whose Nodes could be placed. Every error names
+// the node.
+func (s *State) validate(r *Request) error {
+	switch r.Action {
+	case Create, Update, Delete, Read:
+	default:
+		return fmt.Errorf("%w: action %q", ErrMalformed, r.Action)
+	}
+	placed := newPlacement(s.graph, r.Nodes)
+	if err := placed.all(r); err != nil {
+		return err
+	}
+	if err := r.Locks.Validate(placed.parent); err != nil {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	for _, g := range r.Guards {
+		switch g.Kind {
+		case Present, Unreferenced, Version, SameLife:
+		default:
+			return fmt.Errorf("%w: guard %q on %s", ErrMalformed, g.Kind, g.Node)
+		}
+	}
+	for _, e := range r.Edges {
+		if e.From != r.Self {
+			return fmt.Errorf("%w: edge from %s, which is not the object itself", ErrMalformed, e.From)
+		}
+	}
+	return nil
+}
+
+// placement is the containment as it is once a request's nodes are placed.
+type placement struct {
+	graph *graph.Graph
+	up    map[graph.NodeID]graph.NodeID
+}
+
+func newPlacement(g *graph.Graph, decls []graph.Decl) placement {
+	p := placement{graph: g, up: make(map[graph.NodeID]graph.NodeID, len(decls))}
+	for _, d := range decls {
+		p.up[d.ID] = d.Parent
+	}
+	return p
+}
+
+func (p placement) parent(id graph.NodeID) (graph.NodeID, bool) {
+	if up, ok := p.up[id]; ok {
+		return up, up != ""
+	}
+	return p.graph.Parent(id)
+}
+
+func (p placement) has(id graph.NodeID) error {
+	if _, ok := p.up[id]; ok || p.graph.Has(id) {
+		return nil
+	}
+	return fmt.Errorf("%q: %w", id, ErrUndeclared)
+}
+
+// all checks that every node a request names is placed.
+func (p placement) all(r *Request) error {
+	if err := p.has(r.Self); err != nil {
+		return err
+	}
+	for _, w := range r.Locks {
+		if err := p.has(w.Node); err != nil {
+			return err
+		}
+	}
+	for _, g := range r.Guards {
+		if err := p.has(g.Node); err != nil {
+			return err
+		}
+	}
+	for _, list := range [][]graph.Edge{r.Edges, r.AddEdges, r.DropEdges} {
+		for _, e := range list {
+			if err := errors.Join(p.has(e.From), p.has(e.To)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shapeError puts an error of the graph into the words of this package.
+func shapeError(err error) error {
+	switch {
+	case errors.Is(err, graph.ErrMisplaced):
+		return err
+	case errors.Is(err, graph.ErrOrphan):
+		return fmt.Errorf("%w: %w", ErrUndeclared, err)
+	default:
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+}

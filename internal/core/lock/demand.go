@@ -1,0 +1,68 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lock
+
+import (
+	"cmp"
+
+	"github.com/tfweaver/tfweaver/internal/core/graph"
+	"github.com/tfweaver/tfweaver/internal/core/mode"
+)
+
+// Demand is what a set of plans asks for, held or not. It answers in the
+// length of one plan whether that plan clashes with any of the set.
+type Demand struct {
+	nodes map[graph.NodeID]*[mode.X + 1]int
+}
+
+// NewDemand is the demand of nobody.
+func NewDemand() *Demand { return &Demand{nodes: map[graph.NodeID]*[mode.X + 1]int{}} }
+
+// Add puts a plan into the set.
+func (d *Demand) Add(plan Plan) {
+	for _, w := range plan {
+		n := d.nodes[w.Node]
+		if n == nil {
+			n = new([mode.X + 1]int)
+			d.nodes[w.Node] = n
+		}
+		n[w.Mode]++
+	}
+}
+
+// Free says whether the plan is compatible with every plan of the set.
+func (d *Demand) Free(plan Plan) bool {
+	for _, w := range plan {
+		n := d.nodes[w.Node]
+		if n == nil {
+			continue
+		}
+		for asked, count := range n {
+			if count > 0 && !mode.Compatible(mode.Mode(asked), w.Mode) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Clash is the first want of plan that excludes a want of other, with that
+// want: what two plans conflict about.
+func (p Plan) Clash(other Plan) (mine, theirs Want, found bool) {
+	for i, j := 0, 0; i < len(p) && j < len(other); {
+		switch cmp.Compare(p[i].Node, other[j].Node) {
+		case -1:
+			i++
+		case 1:
+			j++
+		default:
+			if !mode.Compatible(p[i].Mode, other[j].Mode) {
+				return p[i], other[j], true
+			}
+			i++
+			j++
+		}
+	}
+	return Want{}, Want{}, false
+}
