@@ -22,6 +22,8 @@ const killGrace = 20 * time.Second
 type Run struct {
 	// Name is the program and its arguments, for people.
 	Name string
+	// Actor is who runs it.
+	Actor string
 	// Started is when the process was started, Ended when it had exited.
 	Started, Ended time.Time
 	// ExitCode is -1 while the process runs and when a signal ended it.
@@ -107,7 +109,7 @@ func finish(r *Run, err error) (*Run, error) {
 // start runs a program in the workspace. When ctx ends the process is
 // interrupted, and killed when that does not help.
 func (w *Workspace) start(ctx context.Context, program string, args []string) (*Run, error) {
-	r := &Run{Name: w.Actor + ": " + filepath.Base(program) + " " + strings.Join(args, " "), ExitCode: -1}
+	r := &Run{Actor: w.Actor, Name: w.Actor + ": " + filepath.Base(program) + " " + strings.Join(args, " "), ExitCode: -1}
 	r.cmd = exec.CommandContext(ctx, program, args...)
 	r.cmd.Dir, r.cmd.Env = w.Dir, w.of.environment(w.Actor)
 	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr

@@ -97,7 +97,7 @@ func runPolicy(ctx context.Context, cfg Config, p policy, serial activity.Log) (
 	if t, err = Read(cfg.Out, p.name); err != nil {
 		return t, err
 	}
-	t.Waits, err = waitsOf(runs)
+	t.Waits, err = allWaits(runs)
 	return t, err
 }
 
