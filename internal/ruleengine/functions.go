@@ -1,0 +1,164 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package ruleengine
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/ext/tryfunc"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+)
+
+// functions are what every expression of a pack may call: string and
+// collection functions that depend on nothing but their arguments.
+func functions() map[string]function.Function {
+	return map[string]function.Function{
+		"arm_id":      armIDFunction(),
+		"arm_parent":  armParentFunction(),
+		"arm_scope":   armScopeFunction(),
+		"authority":   authorityFunction(),
+		"can":         tryfunc.CanFunc,
+		"coalesce":    stdlib.CoalesceFunc,
+		"compact":     stdlib.CompactFunc,
+		"concat":      stdlib.ConcatFunc,
+		"contains":    stdlib.ContainsFunc,
+		"distinct":    stdlib.DistinctFunc,
+		"element":     stdlib.ElementFunc,
+		"endswith":    affixFunction(strings.HasSuffix),
+		"first_known": firstKnownFunction(),
+		"flatten":     stdlib.FlattenFunc,
+		"format":      stdlib.FormatFunc,
+		"join":        stdlib.JoinFunc,
+		"keys":        stdlib.KeysFunc,
+		"length":      stdlib.LengthFunc,
+		"lookup":      stdlib.LookupFunc,
+		"lower":       stdlib.LowerFunc,
+		"merge":       stdlib.MergeFunc,
+		"regex":       stdlib.RegexFunc,
+		"regexall":    stdlib.RegexAllFunc,
+		"replace":     stdlib.ReplaceFunc,
+		"segment":     segmentFunction(),
+		"setunion":    stdlib.SetUnionFunc,
+		"sort":        stdlib.SortFunc,
+		"split":       stdlib.SplitFunc,
+		"startswith":  affixFunction(strings.HasPrefix),
+		"substr":      stdlib.SubstrFunc,
+		"tolist":      stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
+		"tonumber":    stdlib.MakeToFunc(cty.Number),
+		"toset":       stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
+		"tostring":    stdlib.MakeToFunc(cty.String),
+		"trim":        stdlib.TrimFunc,
+		"trimprefix":  stdlib.TrimPrefixFunc,
+		"trimspace":   stdlib.TrimSpaceFunc,
+		"trimsuffix":  stdlib.TrimSuffixFunc,
+		"try":         tryfunc.TryFunc,
+		"upper":       stdlib.UpperFunc,
+		"values":      stdlib.ValuesFunc,
+	}
+}
+
+// environmentFunctions adds env, which only locals and realms may call: what
+// an operation means must not depend on where it is evaluated, which account a
+// provider works in does.
+func environmentFunctions(base map[string]function.Function, env Environment) map[string]function.Function {
+	all := maps.Clone(base)
+	all["env"] = function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "name", Type: cty.String}},
+		Type:   function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			if value, ok := env(args[0].AsString()); ok && value != "" {
+				return cty.StringVal(value), nil
+			}
+			return cty.NullVal(cty.String), nil
+		},
+	})
+	return all
+}
+
+func affixFunction(has func(s, affix string) bool) function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "string", Type: cty.String}, {Name: "affix", Type: cty.String}},
+		Type:   function.StaticReturnType(cty.Bool),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			return cty.BoolVal(has(args[0].AsString(), args[1].AsString())), nil
+		},
+	})
+}
+
+// firstKnownFunction returns the first string that is known, present and not
+// sensitive. Unlike coalesce it passes over an unknown value, which is right
+// only where all arguments spell the same thing. When none is known the last
+// unknown one is the result, since it may carry a known prefix.
+func firstKnownFunction() function.Function {
+	return function.New(&function.Spec{
+		VarParam: &function.Parameter{
+			Name: "values", Type: cty.String,
+			AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true,
+		},
+		Type: function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return firstKnown(args), nil },
+	})
+}
+
+func firstKnown(args []cty.Value) cty.Value {
+	rest := cty.NullVal(cty.String)
+	for _, v := range args {
+		bare, _ := v.Unmark()
+		switch {
+		case bare.IsKnown() && bare.IsNull():
+		case bare.IsKnown() && !v.IsMarked():
+			return v
+		case v.Type() == cty.String:
+			rest = v
+		default:
+			rest = cty.UnknownVal(cty.String).WithSameMarks(v)
+		}
+	}
+	return rest
+}
+
+// authorityFunction returns host:port of a URL in one spelling: lower case, the
+// scheme's port written out, the loopback name as its address. For a socket
+// (unix:///path) it is unix:/path.
+func authorityFunction() function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "url", Type: cty.String}},
+		Type:   function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			s, err := authority(args[0].AsString())
+			if err != nil {
+				return cty.UnknownVal(cty.String), function.NewArgError(0, err)
+			}
+			return cty.StringVal(s), nil
+		},
+	})
+}
+
+func authority(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err == nil && strings.EqualFold(u.Scheme, "unix") && u.Path != "" {
+		return "unix:" + u.Path, nil
+	}
+	if err != nil || u.Hostname() == "" {
+		// The text is not repeated: a URL may carry a password.
+		return "", fmt.Errorf("not a URL with a host; it looks like https://host:port")
+	}
+	host, port := strings.ToLower(u.Hostname()), u.Port()
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	if port == "" {
+		port = "443"
+		if strings.EqualFold(u.Scheme, "http") {
+			port = "80"
+		}
+	}
+	return net.JoinHostPort(host, port), nil
+}

@@ -1,0 +1,209 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package ruleengine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/graph"
+	"github.com/tfweaver/tfweaver/internal/core/lock"
+	"github.com/tfweaver/tfweaver/internal/core/mode"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Lower turns an operation into what it asks of the coordinator. g may be nil:
+// rules that ask the live graph are then left out and noted.
+//
+// The error is a *RealmError when it is not clear in which account the
+// provider works, a *EvalError when a rule fails on the values; both are about
+// this operation alone, and no call may be sent on them.
+func (e *Engine) Lower(ctx context.Context, op Operation, g Graph) (Lowered, error) {
+	if !slices.Contains(actions(), op.Action) {
+		return Lowered{}, fmt.Errorf("operation on %s %s: unknown action %q", op.Type, op.Address, op.Action)
+	}
+	p, r := e.find(op.Provider, op.Type)
+	if r == nil {
+		return lowerUnruled(op)
+	}
+	a, err := e.account(p, op.Provider, op.ProviderConfig)
+	if err != nil {
+		return Lowered{}, err
+	}
+	d := &draft{account: a, rule: r, op: op, scope: a.observer(r, op), graph: g}
+	if err := d.lower(ctx); err != nil {
+		return Lowered{}, fmt.Errorf("%s of %s: %w", op.Action, describe(op), err)
+	}
+	return d.done(), nil
+}
+
+func describe(op Operation) string {
+	if op.Address != "" {
+		return op.Address
+	}
+	return op.Type
+}
+
+// draft is a request while it is being put together.
+type draft struct {
+	account
+	rule  *resource
+	op    Operation
+	scope scope
+	graph Graph
+
+	subject subject
+	refs    []referents
+	nodes   declarations
+	wants   []lock.Want
+	request admission.Request
+	notes   []string
+}
+
+func (d *draft) lower(ctx context.Context) error {
+	var err error
+	if d.subject, err = d.identify(d.rule, d.op, d.scope); err != nil {
+		return err
+	}
+	d.nodes.add(d.subject.chain())
+	d.own()
+	d.widen()
+	if d.op.Action != admission.Read {
+		if err := d.references(); err != nil {
+			return err
+		}
+	}
+	d.defaultGuards()
+	if err := d.event(ctx); err != nil {
+		return err
+	}
+	return d.edges(ctx)
+}
+
+func (d *draft) done() Lowered {
+	r := d.request
+	r.Address, r.Type, r.Action = d.op.Address, d.op.Type, d.op.Action
+	r.Self = d.subject.self.ID
+	r.Nodes = d.nodes.list
+	r.Locks = lock.Close(d.wants, d.nodes.parent)
+	return Lowered{Request: r, Ruled: true, Notes: d.notes}
+}
+
+func (d *draft) note(text string) {
+	if !slices.Contains(d.notes, text) {
+		d.notes = append(d.notes, text)
+	}
+}
+
+func (d *draft) want(node graph.NodeID, m mode.Mode, relation lock.Relation, rule, class string) {
+	d.wants = append(d.wants, lock.Want{Node: node, Mode: m, Relation: relation, Rule: rule, Class: class})
+}
+
+// builtin names a default rule of the type for the action.
+func (d *draft) builtin(name string) string {
+	return ruleName(d.pack.name, d.rule.name, string(d.op.Action), name)
+}
+
+// own takes the object itself (P1, P3, P4), or the facet of it that the action
+// writes; a stable read shares it (P2).
+func (d *draft) own() {
+	node, m := d.subject.self.ID, mode.X
+	if d.op.Action == admission.Read {
+		m = mode.S
+	}
+	if ev := d.rule.events[d.op.Action]; ev != nil && ev.writes != "" && d.subject.derived {
+		node = d.nodes.facet(node, ev.writes)
+	}
+	relation := lock.Same
+	if d.subject.self.Kind == graph.Name {
+		relation = lock.Named
+	}
+	d.want(node, m, relation, d.builtin(partSelf), ownClass(d.op.Action))
+}
+
+// ownClass is what goes wrong when two operations on one object meet.
+func ownClass(a admission.Action) string {
+	switch a {
+	case admission.Create:
+		return className
+	case admission.Update:
+		return classLostUpdate
+	default:
+		return classInFlight
+	}
+}
+
+// widen takes the nearest known ancestor when the parent is not known: whatever
+// the operation turns out to touch lies below it.
+func (d *draft) widen() {
+	p := d.subject.position
+	if p.missing == 0 {
+		if d.subject.nameless {
+			d.note("neither the id nor the name is known yet: only the parent is announced")
+		}
+		return
+	}
+	node := d.nodes.facet(p.above[0].ID, p.widen)
+	d.want(node, mode.X, lock.Rule, d.builtin(partWidened), classInFlight)
+	d.note(fmt.Sprintf("the parent cannot be told (%v): %s is taken instead", p.why, node))
+}
+
+// references pins everything that the object refers to, before and after (P5).
+func (d *draft) references() error {
+	for _, ref := range d.rule.references {
+		r := referents{rule: ref}
+		for on, root := range sideRoots() {
+			state := d.scope.vars[root]
+			if absent(state) || d.op.Action == admission.Delete && side(on) == after {
+				continue
+			}
+			if err := d.refer(ref, d.scope.with(rootSelf, state), &r, side(on), d.note); err != nil {
+				return err
+			}
+		}
+		for _, c := range r.all() {
+			node := d.nodes.add(c)
+			for _, facet := range ref.facets {
+				d.want(d.nodes.facet(node, facet), ref.mode, lock.Reference, ref.meta.rule, ref.meta.class)
+			}
+		}
+		d.refs = append(d.refs, r)
+	}
+	return nil
+}
+
+func absent(state cty.Value) bool {
+	bare, _ := state.Unmark()
+	return bare.IsKnown() && bare.IsNull()
+}
+
+// defaultGuards: what an object needs must be there, and what is deleted must
+// not be needed.
+func (d *draft) defaultGuards() {
+	switch d.op.Action {
+	case admission.Delete:
+		if d.subject.derived {
+			d.guard(admission.Guard{Kind: admission.Unreferenced, Node: d.subject.self.ID, Rule: d.builtin(partUnreferenced)})
+		}
+	case admission.Create, admission.Update:
+		if up := d.subject.above[0]; d.subject.missing == 0 && up.Kind == graph.Resource {
+			d.guard(admission.Guard{Kind: admission.Present, Node: up.ID, Rule: d.builtin(partParent)})
+		}
+		for _, r := range d.refs {
+			for _, c := range r.targets[after] {
+				d.guard(admission.Guard{Kind: admission.Present, Node: c[0].ID, Rule: r.rule.meta.rule})
+			}
+		}
+	}
+}
+
+// guard adds a guard once.
+func (d *draft) guard(g admission.Guard) {
+	same := func(o admission.Guard) bool { return o.Kind == g.Kind && o.Node == g.Node && o.Value == g.Value }
+	if !slices.ContainsFunc(d.request.Guards, same) {
+		d.request.Guards = append(d.request.Guards, g)
+	}
+}
