@@ -30,6 +30,9 @@ type Record struct {
 	Data  []byte
 }
 
+// SecretSize is the length of a journal's secret in bytes.
+const SecretSize = 32
+
 // Capabilities says what an implementation can do beyond the contract.
 type Capabilities struct {
 	// Follow: Read with follow delivers records as they are appended.
@@ -66,6 +69,10 @@ type Journal interface {
 	// Trim forgets the records up to and including to; it never forgets a
 	// record that the newest snapshot does not cover.
 	Trim(ctx context.Context, epoch Epoch, to Index) error
+	// Secret returns the random bytes that were drawn when the store was
+	// created. They are the same for every leader and are never written
+	// elsewhere: what is derived from them survives a change of leader.
+	Secret(ctx context.Context) ([]byte, error)
 	// Capabilities describes the implementation.
 	Capabilities() Capabilities
 	// Close gives up leadership and releases the store.
@@ -78,6 +85,8 @@ var (
 	ErrGap        = errors.New("the batch does not follow the last record")
 	ErrCompacted  = errors.New("the records were trimmed")
 	ErrNoSnapshot = errors.New("no snapshot")
+	// ErrClosed: the handle was closed.
+	ErrClosed = errors.New("the journal is closed")
 	// ErrCorrupt: the store cannot be read back as written; it was left
 	// untouched.
 	ErrCorrupt = errors.New("the journal is damaged")
