@@ -33,7 +33,14 @@ const operationsPath = "/providers/Microsoft.Network/locations/simulated/operati
 //	GET               /healthz
 func (c *Cloud) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/subscriptions/", c.serveResource)
+	// The cloud ignores case also in the first segment, which a pattern does not.
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); !strings.EqualFold(first, "subscriptions") {
+			http.NotFound(w, r)
+			return
+		}
+		c.serveResource(w, r)
+	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	if c.admin != nil {
 		mux.Handle("/admin/", c.adminHandler())

@@ -1,0 +1,116 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package simcloud_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/tfweaver/tfweaver/internal/simcloud"
+	"github.com/tfweaver/tfweaver/internal/simcloud/activity"
+	"github.com/tfweaver/tfweaver/internal/simcloud/arm"
+)
+
+// TestRandomTraffic drives the cloud with random calls in virtual time and
+// judges it from outside: from its log and from what can be read.
+func TestRandomTraffic(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		l := newLab(t, simcloud.Config{Supersede: rapid.Bool().Draw(t, "supersede"), Seed: rapid.Uint64Range(0, 3).Draw(t, "seed")})
+		l.built(group(), network())
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			if rapid.Bool().Draw(t, "wait") {
+				l.clock.Advance(time.Duration(rapid.IntRange(1, 4000).Draw(t, "ms")) * time.Millisecond)
+			} else {
+				l.random(t)
+			}
+			l.checkReferences()
+		}
+		l.settle()
+		l.checkReferences()
+		log := l.log()
+		l.checkAlone(log.Operations)
+		for _, o := range log.Operations {
+			if !o.Done() {
+				t.Errorf("%s of %s never ended", o.Name, o.ObjectID)
+			}
+		}
+		if n := l.cloud.InFlight(); n != 0 {
+			t.Errorf("%d operations in flight at the end", n)
+		}
+	})
+}
+
+// random sends one random call; being refused is fine.
+func (l *lab) random(t *rapid.T) {
+	things := []thing{
+		group(), network(), network("10.0.0.0/16", "10.1.0.0/16"),
+		subnet("a", "10.0.1.0/24"), subnet("a", "10.0.4.0/24"), subnet("b", "10.0.2.0/24"), guarded(subnet("b", "10.0.2.0/24"), "n"), subnet("c", "10.0.1.0/25"),
+		nic("i", "a"), nic("i", "b"), nic("j", "a"), pip("p"), nsg("n"), rule("n", "r", 100), rule("n", "s", 100), rule("n", "s", 101),
+	}
+	th := rapid.SampledFrom(things).Draw(t, "thing")
+	call := simcloud.Call{Method: "PUT", Path: th.path, Body: encode(l.t, th.r)}
+	if rapid.IntRange(0, 2).Draw(t, "method") == 0 {
+		call.Method, call.Body = "DELETE", nil
+	}
+	if nsg, refusal := l.cloud.Read(simcloud.Call{Path: nsgPath + "n"}); refusal == nil && strings.Contains(th.path, "/securityRules/") {
+		call.IfMatch = nsg.Etag
+	}
+	if _, refusal := l.call(call); refusal != nil && refusal.HTTPStatus >= 500 {
+		l.t.Errorf("%s %s: %v", call.Method, call.Path, refusal)
+	}
+}
+
+// checkReferences wants every object to have its parent, and every reference a
+// target.
+func (l *lab) checkReferences() {
+	l.t.Helper()
+	there := make(map[string]bool)
+	var all []arm.Resource
+	for _, path := range []string{
+		"/subscriptions/" + arm.DefaultSubscription + "/resourceGroups", groupPath + "/providers/Microsoft.Network/virtualNetworks", netPath + "/subnets",
+		strings.TrimSuffix(nicPath, "/"), strings.TrimSuffix(pipPath, "/"), strings.TrimSuffix(nsgPath, "/"), nsgPath + "n/securityRules",
+	} {
+		list, refusal := l.cloud.List(simcloud.Call{Path: path})
+		if refusal != nil {
+			continue // its parent is not there
+		}
+		for _, r := range list.Value {
+			there[strings.ToLower(r.ID)] = true
+			all = append(all, r)
+		}
+	}
+	for _, r := range all {
+		p := r.Properties
+		for _, ref := range []*arm.Reference{p.Subnet, p.NetworkSecurityGroup, p.PublicIPAddress} {
+			if id := arm.RefID(ref); id != "" && !there[strings.ToLower(id)] {
+				l.t.Errorf("%s refers to %s, which is not there", r.ID, id)
+			}
+		}
+	}
+}
+
+// scope is what an operation must have to itself: the network with its subnets,
+// the security group with its rules, or the object.
+func scope(o activity.Operation) string {
+	s, _, _ := strings.Cut(o.ObjectID, "/subnets/")
+	s, _, _ = strings.Cut(s, "/securityRules/")
+	return s
+}
+
+// checkAlone wants no two operations of one scope in flight at one moment.
+func (l *lab) checkAlone(ops []activity.Operation) {
+	l.t.Helper()
+	for i, a := range ops {
+		for _, b := range slices.Concat(ops[:i], ops[i+1:]) {
+			if scope(a) == scope(b) && a.Overlaps(b) {
+				l.t.Errorf("%s of %s and %s of %s were in flight together", a.Name, a.ObjectID, b.Name, b.ObjectID)
+			}
+		}
+	}
+}
