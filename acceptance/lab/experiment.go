@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"sync"
 )
 
 // Setup says what an experiment consists of.
@@ -31,6 +33,9 @@ type Experiment struct {
 	Cloud *Cloud
 	setup Setup
 	home  string
+
+	mu   sync.Mutex
+	runs []*Run
 }
 
 // Experiment sets one up. Close it to stop what it started.
@@ -95,4 +100,34 @@ func (e *Experiment) environment(actor string) []string {
 		}
 	}
 	return append(env, e.setup.Env...)
+}
+
+// reportLines bounds what a report shows of one stream of one run.
+const reportLines = 60
+
+// Report is all that happened so far, for a person who has to find out why an
+// experiment failed: what every run said, and the activity log.
+func (e *Experiment) Report() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var b strings.Builder
+	for _, r := range e.runs {
+		fmt.Fprintf(&b, "--- %s: exit code %d, started %s\n%s\n", r.Name, r.ExitCode, r.Started.Format("15:04:05.000"), tail(r.Stdout(), reportLines))
+		if text := r.Stderr(); text != "" {
+			fmt.Fprintf(&b, "--- its standard error\n%s\n", tail(text, reportLines))
+		}
+	}
+	log, err := os.ReadFile(e.Cloud.LogFile)
+	if err != nil {
+		log = []byte(err.Error())
+	}
+	fmt.Fprintf(&b, "--- activity log\n%s\n", tail(string(log), 4*reportLines))
+	return b.String()
+}
+
+// keep remembers a run for the report.
+func (e *Experiment) keep(r *Run) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.runs = append(e.runs, r)
 }

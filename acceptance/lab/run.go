@@ -120,6 +120,7 @@ func (w *Workspace) start(ctx context.Context, program string, args []string) (*
 		return nil, fmt.Errorf("%s: %w", r.Name, err)
 	}
 	r.wait = sync.OnceValue(r.reap)
+	w.of.keep(r)
 	return r, nil
 }
 

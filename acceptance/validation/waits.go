@@ -4,7 +4,6 @@
 package validation
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,28 +20,8 @@ type Wait struct {
 	For string
 }
 
-// line is the part of a line of "tfweaver apply -json" that tells of a wait.
-type line struct {
-	Type    string    `json:"type"`
-	Time    time.Time `json:"@timestamp"`
-	Address string    `json:"address"`
-	Tx      string    `json:"tx"`
-	// Waited is set where a call waits; a forecast of a wait has none.
-	Waited *float64 `json:"waited"`
-	Report struct {
-		Requester struct {
-			Actor string `json:"actor"`
-		} `json:"requester"`
-		Conflicts []struct {
-			Holder *struct {
-				Actor string `json:"actor"`
-			} `json:"holder"`
-		} `json:"conflicts"`
-	} `json:"report"`
-}
-
 // holders are the other actors that a line blames, each once.
-func (l line) holders() string {
+func holders(l lab.Line) string {
 	var names []string
 	for _, c := range l.Report.Conflicts {
 		if c.Holder != nil && c.Holder.Actor != l.Report.Requester.Actor && !slices.Contains(names, c.Holder.Actor) {
@@ -57,24 +36,24 @@ func (l line) holders() string {
 func waitsOf(actor, output string) ([]Wait, error) {
 	var waits []Wait
 	open := make(map[string]int) // index into waits by transaction
-	for text := range strings.Lines(output) {
-		var l line
-		if err := json.Unmarshal([]byte(text), &l); err != nil {
-			return nil, fmt.Errorf("%s: output line %q: %w", actor, strings.TrimSpace(text), err)
-		}
+	lines, err := lab.Lines(output)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", actor, err)
+	}
+	for _, l := range lines {
 		n, waiting := open[l.Tx]
 		switch {
-		case l.Type == "weaver_admitted" && waiting, l.Type == "weaver_conflict" && waiting:
+		case l.Type == lab.LineAdmitted && waiting, l.Type == lab.LineConflict && waiting:
 			waits[n].To = l.Time
 			delete(open, l.Tx)
-		case l.Type != "weaver_wait" || l.Waited == nil || l.holders() == "":
-		case waiting && waits[n].For == l.holders(): // a reminder
+		case l.Type != lab.LineWait || l.Waited == nil || holders(l) == "":
+		case waiting && waits[n].For == holders(l): // a reminder
 		default:
 			if waiting { // now for somebody else
 				waits[n].To = l.Time
 			}
 			open[l.Tx] = len(waits)
-			waits = append(waits, Wait{Session: actor, Address: l.Address, From: l.Time, To: l.Time, For: l.holders()})
+			waits = append(waits, Wait{Session: actor, Address: l.Address, From: l.Time, To: l.Time, For: holders(l)})
 		}
 	}
 	return waits, nil
