@@ -38,6 +38,9 @@ func (x *exchange) applyResourceChange(ctx context.Context, request *frame) (*fr
 	if err != nil {
 		return x.refuse(ctx, req, err)
 	}
+	if admission.Err() != nil {
+		return x.refuse(ctx, req, context.Cause(admission))
+	}
 	permit, err := host.gate.Admit(admission, call)
 	if err != nil {
 		return x.refuse(ctx, req, reason(admission, err))
@@ -49,11 +52,18 @@ func (x *exchange) applyResourceChange(ctx context.Context, request *frame) (*fr
 // the provider to stop, and when the host closes.
 func (x *exchange) admission(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	admission, cancel := context.WithCancelCause(ctx)
-	stopped := context.AfterFunc(x.conn.stopped, func() { cancel(context.Cause(x.conn.stopped)) })
-	closing := context.AfterFunc(x.conn.provider.host.closing, func() { cancel(errClosing) })
+	var detach []func() bool
+	for _, end := range []context.Context{x.conn.stopped, x.conn.provider.host.closing} {
+		// AfterFunc runs on its own time; what has already ended ends this now.
+		if end.Err() != nil {
+			cancel(context.Cause(end))
+		}
+		detach = append(detach, context.AfterFunc(end, func() { cancel(context.Cause(end)) }))
+	}
 	return admission, func(cause error) {
-		stopped()
-		closing()
+		for _, stop := range detach {
+			stop()
+		}
 		cancel(cause)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
@@ -46,7 +48,9 @@ func (*thing) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource
 	resp.Schema = schema.Schema{
 		Version: 3,
 		Attributes: map[string]schema.Attribute{
-			"id":     schema.StringAttribute{Computed: true},
+			"id": schema.StringAttribute{Computed: true, PlanModifiers: []planmodifier.String{
+				stringplanmodifier.UseStateForUnknown(),
+			}},
 			"name":   schema.StringAttribute{Required: true},
 			"size":   schema.Int64Attribute{Optional: true},
 			"secret": schema.StringAttribute{Optional: true, Sensitive: true},
