@@ -67,7 +67,10 @@ func buildAloud(ctx context.Context, tools, binary, version string, progress Pro
 	})
 	defer stop()
 	unfinished := binary + ".unfinished"
-	if err := goBuild(ctx, tools, unfinished, openTofuModule+"/cmd/tofu"); err != nil {
+	// Built as its releases are: otherwise it takes itself for a development
+	// version, which no version constraint of a configuration admits.
+	release := "-s -w -X " + openTofuModule + "/version.dev=no"
+	if err := goBuild(ctx, tools, unfinished, openTofuModule+"/cmd/tofu", "-ldflags", release); err != nil {
 		return fmt.Errorf("no terraform and no tofu on PATH (set %s to use one elsewhere), and OpenTofu could not be built: %w", EnvTerraform, err)
 	}
 	if err := os.Rename(unfinished, binary); err != nil {

@@ -1,0 +1,159 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Command measure measures what the project promises, with real processes, and
+// writes the figures as JSON: the makespans and refusals of the paper's
+// validation at full scale, and the idle gaps of sessions that line up for one
+// network. Run it on a machine that does nothing else; it takes a few minutes.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/tfweaver/tfweaver/acceptance/lab"
+	"github.com/tfweaver/tfweaver/acceptance/lineup"
+	"github.com/tfweaver/tfweaver/acceptance/validation"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		os.Exit(2)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "measure:", err)
+		os.Exit(1)
+	}
+}
+
+// settings are the command line.
+type settings struct {
+	out    string
+	scale  float64
+	rounds int
+}
+
+// Report is what is written, in the form of figures.json.
+type Report struct {
+	CLI        string            `json:"cli"`
+	CPUs       int               `json:"cpus"`
+	Measured   time.Time         `json:"measured"`
+	Validation validation.Result `json:"validation"`
+	LineUp     LineUp            `json:"line_up"`
+}
+
+// LineUp is the figure of six sessions that line up, over all rounds.
+type LineUp struct {
+	Rounds   int `json:"rounds"`
+	Sessions int `json:"sessions"`
+	// InOrder counts the rounds that ran first come, first served.
+	InOrder int `json:"in_order"`
+	Refused int `json:"refused_at_cloud"`
+	// The idle gaps, in milliseconds; the provider polls every 50 ms, which is
+	// part of them.
+	GapP50Millis float64 `json:"gap_p50_ms"`
+	GapMaxMillis float64 `json:"gap_max_ms"`
+	// Ratio is the worst time of all sessions together, as a multiple of their
+	// operations' durations.
+	Ratio float64 `json:"together_over_one_by_one"`
+}
+
+const sessions = 6
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	var s settings
+	flags := flag.NewFlagSet("measure", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&s.out, "out", "build/measure", "folder for the figures and logs")
+	flags.Float64Var(&s.scale, "scale", 1, "factor on the cloud's latencies in the validation")
+	flags.IntVar(&s.rounds, "rounds", 5, "rounds of six sessions that line up")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if s.scale <= 0 || s.rounds < 1 {
+		return errors.New("-scale and -rounds must be positive")
+	}
+	start := time.Now()
+	progress := func(format string, a ...any) {
+		fmt.Fprintf(stderr, "%7.1fs  %s\n", time.Since(start).Seconds(), fmt.Sprintf(format, a...))
+	}
+	l, err := lab.Open(ctx, progress)
+	if err != nil {
+		return err
+	}
+	report, err := measure(ctx, l, s, progress)
+	return errors.Join(err, write(report, s.out, stdout), l.Close())
+}
+
+// measure runs everything; what was measured before an error is in the report.
+func measure(ctx context.Context, l *lab.Lab, s settings, progress lab.Progress) (r Report, err error) {
+	r = Report{CLI: l.CLI.String(), CPUs: runtime.NumCPU(), Measured: time.Now().UTC()}
+	if r.LineUp, err = lineUps(ctx, l, s.rounds, progress); err != nil {
+		return r, err
+	}
+	r.Validation, _, err = validation.Run(ctx, validation.Config{Lab: l, Scale: s.scale, Out: s.out, Progress: progress})
+	return r, err
+}
+
+// lineUps repeats the line-up on fresh clouds.
+func lineUps(ctx context.Context, l *lab.Lab, rounds int, progress lab.Progress) (LineUp, error) {
+	sum := LineUp{Sessions: sessions}
+	var gaps []time.Duration
+	for round := range rounds {
+		r, err := lineUpOnce(ctx, l)
+		if err != nil {
+			return sum, fmt.Errorf("round %d of %d sessions that line up: %w", round+1, sessions, err)
+		}
+		progress("%d sessions lined up: idle gaps %v", sessions, r.Gaps)
+		gaps = append(gaps, r.Gaps...)
+		sum.Rounds++
+		sum.Refused += r.Refused
+		if fmt.Sprint(r.Queue) == fmt.Sprint(r.Ran) {
+			sum.InOrder++
+		}
+		sum.Ratio = max(sum.Ratio, r.Together.Seconds()/r.OneByOne.Seconds())
+	}
+	sum.GapP50Millis, sum.GapMaxMillis = millis(lab.Percentile(gaps, 0.5)), millis(lab.Percentile(gaps, 1))
+	return sum, nil
+}
+
+func lineUpOnce(ctx context.Context, l *lab.Lab) (r lineup.Result, err error) {
+	e, err := l.Experiment(ctx, lineup.Setup(8*time.Second, time.Second))
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	return lineup.Run(ctx, e, sessions)
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// write puts the report into the folder and on standard output.
+func write(r Report, out string, stdout io.Writer) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode the figures: %w", err)
+	}
+	text = append(text, '\n')
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return fmt.Errorf("make the output folder: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(out, "figures.json"), text, 0o644); err != nil {
+		return fmt.Errorf("write the figures: %w", err)
+	}
+	_, err = stdout.Write(text)
+	return err
+}
