@@ -95,19 +95,21 @@ func (p *provider) decodeConfiguration(ctx context.Context, request *frame) (cty
 	if err != nil {
 		return cty.NilVal, plugins.Key{}, err
 	}
-	return config, configurationKey(m, canonical), nil
+	return config, configurationKey(m, config, canonical), nil
 }
 
-// configurationKey hashes what makes two configured processes differ. The
-// requests of the plan walk and the apply walk are not equal in bytes; what
-// counts is the decoded configuration, the CLI's version, and whether the
-// provider may defer.
-func configurationKey(request message, config []byte) plugins.Key {
-	deferral := []byte{0}
-	if capabilities, set := request.sub("client_capabilities"); set && capabilities.flag("deferral_allowed") {
-		deferral[0] = 1
+// configurationKey hashes what makes two configured processes differ: the
+// decoded configuration and the CLI's version. Terraform allows deferral in the
+// apply walk and not in the plan walk; that only makes a difference to a
+// provider whose configuration is not known yet, and would otherwise keep the
+// two walks from sharing a process.
+func configurationKey(request message, config cty.Value, canonical []byte) plugins.Key {
+	var deferral []byte
+	capabilities, set := request.sub("client_capabilities")
+	if set && capabilities.flag("deferral_allowed") && !config.IsWhollyKnown() {
+		deferral = []byte{1}
 	}
-	return hashParts([]byte(request.text("terraform_version")), deferral, config)
+	return hashParts([]byte(request.text("terraform_version")), deferral, canonical)
 }
 
 // seenKeys remembers which configurations were reported.

@@ -1,0 +1,335 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package intercept
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/tfweaver/tfweaver/wrapper/plugins"
+	"github.com/tfweaver/tfweaver/wrapper/plugins/plugintest"
+)
+
+// echo is a provider of an unknown future protocol: it answers every method
+// with the messages it was sent, and keeps what it saw.
+type echo struct {
+	conn   *grpc.ClientConn
+	server *grpc.Server
+
+	mu   sync.Mutex
+	seen map[string][][]byte
+	meta metadata.MD
+}
+
+func newEcho(t *testing.T) *echo {
+	t.Helper()
+	e := &echo{seen: map[string][][]byte{}}
+	e.server = grpc.NewServer(grpc.ForceServerCodecV2(codec{}), grpc.UnknownServiceHandler(e.handle),
+		grpc.MaxRecvMsgSize(math.MaxInt32), grpc.MaxSendMsgSize(math.MaxInt32))
+	path := filepath.Join(t.TempDir(), "s")
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = e.server.Serve(listener) }()
+	e.conn, err = grpc.NewClient("unix:"+path, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32), grpc.MaxCallSendMsgSize(math.MaxInt32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func (e *echo) handle(_ any, stream grpc.ServerStream) error {
+	method, _ := grpc.MethodFromServerStream(stream)
+	md, _ := metadata.FromIncomingContext(stream.Context())
+	e.mu.Lock()
+	e.meta = md
+	e.mu.Unlock()
+	_ = stream.SetHeader(metadata.Pairs("echo-header", "h"))
+	stream.SetTrailer(metadata.Pairs("echo-trailer", "t"))
+	for {
+		f := &frame{}
+		err := stream.RecvMsg(f)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		e.mu.Lock()
+		e.seen[method] = append(e.seen[method], f.data)
+		e.mu.Unlock()
+		if err := stream.SendMsg(f); err != nil {
+			return err
+		}
+	}
+	if method == "/tfplugin6.Provider/FailAfterAnswers" {
+		return status.Error(codes.AlreadyExists, "told so")
+	}
+	return nil
+}
+
+func (e *echo) Conn() grpc.ClientConnInterface { return e.conn }
+func (e *echo) Protocol() int                  { return 6 }
+func (e *echo) PID() int                       { return 1 }
+func (e *echo) Exited() bool                   { return false }
+func (e *echo) Trace() string                  { return "" }
+
+func (e *echo) Kill() {
+	_ = e.conn.Close()
+	e.server.Stop()
+}
+
+// echoRig serves an echo and connects to it as plain gRPC.
+func echoRig(t *testing.T) (*echo, *grpc.ClientConn) {
+	t.Helper()
+	e := newEcho(t)
+	pool := plugins.NewPool(func(context.Context) (plugins.Instance, error) { return e, nil }, 0)
+	host, err := Serve(t.Context(), []Provider{{Source: "a/b/c", Pool: pool}}, Options{Gate: &testGate{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := reattachOf(t, host, "a/b/c").Addr.String()
+	conn, err := grpc.NewClient("unix:"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32), grpc.MaxCallSendMsgSize(math.MaxInt32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = conn.Close()
+		if err := host.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return e, conn
+}
+
+func TestUnknownUnaryCallPassesUntouched(t *testing.T) {
+	t.Parallel()
+	e, conn := echoRig(t)
+	// A field number that no message has, and bytes that are no message.
+	unknown := protowire.AppendVarint(protowire.AppendTag(nil, 9999, protowire.VarintType), 42)
+	for _, payload := range [][]byte{unknown, {0xff, 0xff, 0xff}, {}} {
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "custom-key", "v")
+		var header, trailer metadata.MD
+		answer := &frame{}
+		err := conn.Invoke(ctx, "/tfplugin6.Provider/InventedTomorrow", &frame{data: payload}, answer,
+			forceCodec(), grpc.Header(&header), grpc.Trailer(&trailer))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(answer.data, payload) {
+			t.Errorf("got %x, want %x", answer.data, payload)
+		}
+		if header.Get("echo-header") == nil || trailer.Get("echo-trailer") == nil || e.meta.Get("custom-key") == nil {
+			t.Errorf("metadata are lost: %v, %v, %v", header, trailer, e.meta)
+		}
+	}
+}
+
+func TestUnknownStreamPassesUntouched(t *testing.T) {
+	t.Parallel()
+	_, conn := echoRig(t)
+	for method, want := range map[string]codes.Code{
+		"/tfplugin6.Provider/ChatTomorrow":     codes.OK,
+		"/tfplugin6.Provider/FailAfterAnswers": codes.AlreadyExists,
+		"/other.Service/Chat":                  codes.OK,
+	} {
+		stream, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, method, forceCodec())
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Each message is answered before the next is sent: nothing may wait
+		// for the end of the requests.
+		for _, payload := range [][]byte{{1}, {2, 3}, {}} {
+			if err := stream.SendMsg(&frame{data: payload}); err != nil {
+				t.Fatal(err)
+			}
+			answer := &frame{}
+			if err := stream.RecvMsg(answer); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(answer.data, payload) {
+				t.Errorf("got %x, want %x", answer.data, payload)
+			}
+		}
+		if err := stream.CloseSend(); err != nil {
+			t.Fatal(err)
+		}
+		err = stream.RecvMsg(&frame{})
+		if want == codes.OK && !errors.Is(err, io.EOF) || want != codes.OK && status.Code(err) != want {
+			t.Errorf("%s ended with %v, want %v", method, err, want)
+		}
+		if stream.Trailer().Get("echo-trailer") == nil {
+			t.Error("trailer is lost")
+		}
+	}
+}
+
+func TestStreamIsCancelledWithTheCLI(t *testing.T) {
+	t.Parallel()
+	_, conn := echoRig(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, "/x.Y/Z", forceCodec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.SendMsg(&frame{data: []byte{1}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.RecvMsg(&frame{}); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := stream.RecvMsg(&frame{}); status.Code(err) != codes.Canceled {
+		t.Errorf("got %v, want Canceled", err)
+	}
+	// Closing the host waits for every handler, so a stream that stayed behind
+	// makes the test hang.
+}
+
+func TestLargeMessage(t *testing.T) {
+	t.Parallel()
+	e, conn := echoRig(t)
+	payload := bytes.Repeat([]byte("0123456789abcdef"), 40<<20/16)
+	answer := &frame{}
+	err := conn.Invoke(t.Context(), "/tfplugin6.Provider/InventedTomorrow", &frame{data: payload}, answer, forceCodec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(answer.data, payload) || !bytes.Equal(e.seen["/tfplugin6.Provider/InventedTomorrow"][0], payload) {
+		t.Error("40 MB arrived changed")
+	}
+}
+
+func TestLargeChange(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 6, &testGate{}, 0, nil)
+	c := r.dial().configure("east")
+	blob := cty.StringVal(string(bytes.Repeat([]byte("x"), 20<<20)))
+	made := c.create(map[string]cty.Value{"name": cty.StringVal("a"), "blob": blob})
+	if !made.value.GetAttr("blob").RawEquals(blob) {
+		t.Error("20 MB attribute arrived changed")
+	}
+}
+
+// What the proxy looks at is passed on in the provider's own bytes.
+func TestAnswersAreByteEqual(t *testing.T) {
+	t.Parallel()
+	eachProtocol(t, func(t *testing.T, protocol int) {
+		r := newRig(t, protocol, &testGate{}, 0, nil)
+		c := r.dial()
+		c.configure("east")
+		direct, err := plugins.Launch(t.Context(), plugins.Command{
+			Path: plugintest.Executable(t), Env: plugintest.Env(protocol, ""),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(direct.Kill)
+
+		plan := c.plan(c.nothing(), c.thing(named("a")))
+		made, _ := c.apply(plan)
+		read := c.request("ReadResource")
+		read.setText("type_name", "fixture_thing")
+		c.setValue(read, "current_state", made.value, c.thingType())
+		read.setBytes("private", made.private)
+		validate := c.request("ValidateResourceConfig")
+		validate.setText("type_name", "fixture_thing")
+		c.setValue(validate, "config", plan.config, c.thingType())
+		imported := c.request("ImportResourceState")
+		imported.setText("type_name", "fixture_thing")
+		imported.setText("id", "east/z")
+		for _, call := range []struct {
+			method  string
+			request message
+		}{
+			{"GetProviderSchema", c.request("GetProviderSchema")},
+			{"ValidateResourceConfig", validate},
+			{"ConfigureProvider", c.configureRequest(named("x"))},
+			{"ReadResource", read},
+			{"ImportResourceState", imported},
+			{"ApplyResourceChange", c.applyRequest(plan)},
+			{"StopProvider", c.request("StopProvider")},
+		} {
+			request, err := call.request.encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var answers [2]frame
+			for i, conn := range []grpc.ClientConnInterface{direct.Conn(), c.conn} {
+				err := conn.Invoke(t.Context(), "/"+c.pkg+".Provider/"+c.name(call.method), request, &answers[i], forceCodec())
+				if err != nil {
+					t.Fatalf("%s: %v", call.method, err)
+				}
+			}
+			// Protobuf maps have no order, so that the schema differs between
+			// any two calls.
+			if call.method != "GetProviderSchema" {
+				if diff := cmp.Diff(answers[0].data, answers[1].data); diff != "" {
+					t.Errorf("%s: %s", call.method, diff)
+				}
+			}
+			if len(answers[0].data) != len(answers[1].data) {
+				t.Errorf("%s: %d bytes through the proxy, %d without", call.method, len(answers[1].data), len(answers[0].data))
+			}
+		}
+	})
+}
+
+// An ApplyResourceChange request is forwarded as it came, fields of a later
+// protocol included.
+func TestForwardedChangeIsByteEqual(t *testing.T) {
+	t.Parallel()
+	e := newEcho(t)
+	t.Cleanup(e.Kill)
+	r := newRig(t, 6, &testGate{}, 0, nil)
+	c := r.dial()
+	request, err := c.applyRequest(c.plan(c.nothing(), c.thing(named("a")))).encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.data = protowire.AppendVarint(protowire.AppendTag(request.data, 7777, protowire.VarintType), 1)
+
+	pool := plugins.NewPool(func(context.Context) (plugins.Instance, error) { return e, nil }, 0)
+	host, err := Serve(t.Context(), []Provider{{Source: "a/b/c", Pool: pool}}, Options{Gate: &testGate{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = host.Close(context.Background()) })
+	schema, err := r.host.providers[0].schemas.fetch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	host.providers[0].schemas.learn(schema)
+	conn, err := grpc.NewClient("unix:"+reattachOf(t, host, "a/b/c").Addr.String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const method = "/tfplugin6.Provider/ApplyResourceChange"
+	if err := conn.Invoke(t.Context(), method, request, &frame{}, forceCodec()); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.seen[method]; len(got) != 1 || !bytes.Equal(got[0], request.data) {
+		t.Errorf("the provider got %x, the CLI sent %x", got, request.data)
+	}
+}
