@@ -6,6 +6,7 @@ package simcloud_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -206,4 +207,45 @@ func TestARefusedNetworkWriteSupersedesNothing(t *testing.T) {
 	l.refused(400, arm.CodeInUsePrefix)(l.send(network("10.9.0.0/16")))
 	l.settle()
 	l.outcome(op, arm.OperationSucceeded, "")
+}
+
+func TestASupersededCreationDoesNotBindTheAddressSpace(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, simcloud.Config{Supersede: true})
+	l.built(group(), network("10.0.0.0/16", "10.1.0.0/16"))
+	l.must(l.send(subnet("a", "10.1.1.0/24")))
+	l.must(l.send(network("10.0.0.0/16")))
+	l.gone(subnetPath + "a")
+}
+
+// deafClock is a clock whose timers cannot be stopped, as when they are already
+// on their way.
+type deafClock struct{ *simcloud.VirtualClock }
+
+func (c deafClock) AfterFunc(d time.Duration, f func()) func() {
+	c.VirtualClock.AfterFunc(d, f)
+	return func() {}
+}
+
+func TestATimerThatComesTooLateEndsNothing(t *testing.T) {
+	t.Parallel()
+	clock := simcloud.NewVirtualClock(epoch)
+	cloud, err := simcloud.New(simcloud.Config{Supersede: true, Clock: deafClock{clock}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &lab{t, clock, cloud}
+	l.built(group(), network())
+	loser := l.must(l.send(subnet("a", "10.0.1.0/24")))
+	l.must(l.send(network()))
+	l.settle()
+	l.outcome(loser, arm.OperationCanceled, arm.CodeSuperseded)
+	l.gone(subnetPath + "a")
+	l.log()
+	l.must(l.send(network()))
+	l.cloud.Reset()
+	l.settle()
+	if n := len(l.cloud.Events()); n != 0 {
+		t.Errorf("%d events after a reset", n)
+	}
 }

@@ -154,7 +154,7 @@ func (c *Cloud) checkInFlight(ch *change) *arm.Error {
 // network replaces the whole network document, subnets included.
 func (c *Cloud) maySupersede(ch *change, op *operation) bool {
 	return c.cfg.Supersede && ch.id.Kind == arm.VirtualNetwork && ch.verb != Delete &&
-		op.id.Kind == arm.Subnet && parentKey(op.id) == ch.id.Key()
+		parentKey(op.id) == ch.id.Key()
 }
 
 // holdsInside reports whether the change deletes a group in which an operation

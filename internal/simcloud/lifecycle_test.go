@@ -45,8 +45,9 @@ func TestSerialValidationTrace(t *testing.T) {
 func TestLatencies(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, simcloud.Config{
-		Scale:     2,
-		Latencies: map[string]time.Duration{"public_ip": 3 * time.Second, "public_ip.delete": time.Second},
+		Scale:          2,
+		FirstCallExtra: map[string]time.Duration{"a": time.Second, "b": time.Hour},
+		Latencies:      map[string]time.Duration{"public_ip": 3 * time.Second, "public_ip.delete": time.Second},
 	})
 	l.built(group(), pip("p"), pip("p"))
 	l.must(l.delete(pipPath + "p"))
@@ -59,7 +60,7 @@ func TestLatencies(t *testing.T) {
 	for _, o := range l.log().Operations {
 		got = append(got, o.Duration())
 	}
-	want := []time.Duration{4400 * time.Millisecond, 6 * time.Second, 6 * time.Second, 2 * time.Second, 10 * time.Second}
+	want := []time.Duration{6400 * time.Millisecond, 6 * time.Second, 6 * time.Second, 2 * time.Second, 10 * time.Second}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -84,6 +85,9 @@ func TestASeedPerturbsTheSameWayWhateverTheOrder(t *testing.T) {
 	}
 	if cmp.Equal(one, durations(8, pip("p"), pip("q"))) || cmp.Equal(one, plain) {
 		t.Error("seeds must differ")
+	}
+	if one[pipPath+"p"] == one[pipPath+"q"] {
+		t.Error("objects must differ")
 	}
 	for path, d := range one {
 		if ratio := float64(d) / float64(plain[path]); ratio < 0.75 || ratio > 1.25 {
