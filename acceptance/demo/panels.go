@@ -37,7 +37,7 @@ func panelsOf(traces []validation.Trace) []timeline.Panel {
 
 // panelOf turns a trace into lanes; times count from the first operation.
 func panelOf(t validation.Trace) timeline.Panel {
-	p := timeline.Panel{Title: t.Name, End: t.Log.Makespan(), Summary: fmt.Sprintf(
+	p := timeline.Panel{Title: t.Name + ": " + explanation(t.Name), End: t.Log.Makespan(), Summary: fmt.Sprintf(
 		"%d of %d succeeded, %d refused at the cloud, %.2f s (critical path %.2f s)", t.OK, t.Total, t.RefusedAtCloud, t.MakespanS, t.CriticalPathS)}
 	if len(t.Log.Operations) == 0 {
 		return p
@@ -64,6 +64,17 @@ func panelOf(t validation.Trace) timeline.Panel {
 		p.Lanes = append(p.Lanes, lane)
 	}
 	return p
+}
+
+// explanation says what a policy is.
+func explanation(policy string) string {
+	switch policy {
+	case validation.Serial:
+		return "terraform, one after another"
+	case validation.Uncoordinated:
+		return "terraform, at once"
+	}
+	return "tfweaver, at once"
 }
 
 func waitingSegment(w validation.Wait, zero time.Time) timeline.Segment {

@@ -82,7 +82,7 @@ text { font-family: system-ui, "Segoe UI", "DejaVu Sans", Verdana, sans-serif; f
 .lane { text-anchor: end; }
 .axis { font-size: 11px; text-anchor: middle; }
 .light { fill: #ffffff; }
-.alarm { fill: #b00020; font-weight: 600; }
+.alarm { fill: #b00020; font-weight: 600; paint-order: stroke; stroke: #f7f8fa; stroke-width: 5px; }
 </style>
 <defs><pattern id="hatch" width="7" height="7" patternTransform="rotate(45)" patternUnits="userSpaceOnUse">
 <rect width="7" height="7" fill="#eef1f4"/><rect width="2.4" height="7" fill="#b8c2cc"/></pattern></defs>
@@ -147,10 +147,10 @@ func (d *drawing) panel(p Panel, top int) {
 	lanes := float64(top + panelHead)
 	bottom := lanes + float64(len(p.Lanes)*laneHeight)
 	d.grid(lanes, bottom)
+	d.end(p.End, lanes, bottom)
 	for n, l := range p.Lanes {
 		d.lane(l, lanes+float64(n*laneHeight))
 	}
-	d.end(p.End, lanes, bottom)
 }
 
 // grid draws the axis and its vertical lines.

@@ -19,7 +19,7 @@ func Text(out io.Writer, panels []Panel, width int) error {
 	var b bytes.Buffer
 	axis := textAxis{span: span(panels), width: max(width-nameWidth-4, 20)}
 	for _, p := range panels {
-		fmt.Fprintf(&b, "\n%s: %s\n", p.Title, p.Summary)
+		fmt.Fprintf(&b, "\n%s\n%s\n", p.Title, p.Summary)
 		for _, l := range p.Lanes {
 			fmt.Fprintf(&b, "  %-*s |%s\n", nameWidth, l.Name, strings.TrimRight(axis.lane(l), " "))
 		}

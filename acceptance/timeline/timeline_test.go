@@ -38,7 +38,8 @@ func TestTextDrawsLanesOnOneAxis(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `
-coordinated: 6/6 & none refused
+coordinated
+6/6 & none refused
   session-a  |[group=============][subnet a==========]
   session-b  |          .waits fo.                    X 409
               0s  2s  4s  6s  8s  10s 12s 14s 16s 18s 20s
