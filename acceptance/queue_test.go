@@ -43,6 +43,29 @@ func TestC25SixConflictingAppliesQueue(t *testing.T) {
 	}
 }
 
+// TestC25SixTogetherTakeHardlyLongerThanOneByOne: what the six lose by starting
+// together is bounded. The case allows a tenth; the test, on a machine that does
+// other things too, a quarter. acceptance/measure prints the figure.
+func TestC25SixTogetherTakeHardlyLongerThanOneByOne(t *testing.T) {
+	const sessions = 6
+	setup := lineup.Setup(time.Second, 2*time.Second)
+	plainly := newBench(t, setup)
+	oneByOne, err := lineup.OneByOne(plainly.ctx, plainly.Experiment, sessions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, setup)
+	together, err := lineup.Together(b.ctx, b.Experiment, sessions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.clean()
+	t.Logf("together %v, one by one %v", together, oneByOne)
+	if together > oneByOne*5/4 {
+		t.Errorf("six together take %v, one by one %v", together, oneByOne)
+	}
+}
+
 // TestC14TwelveProcessesAtOnce: twelve wrappers started together write rules of
 // one security group. Nobody polls, nobody's patience runs out
 // (google provider change 10786).

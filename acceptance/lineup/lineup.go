@@ -42,18 +42,11 @@ type Result struct {
 
 // Run lets n sessions line up and run. Every run must exit with 0.
 func Run(ctx context.Context, e *lab.Experiment, n int) (Result, error) {
-	owner, err := e.Workspace(ctx, "owner", network(""))
+	owner, sessions, err := prepare(ctx, e, n)
 	if err != nil {
-		return Result{}, err
-	}
-	if err := succeed(owner.Terraform(ctx, "apply", "-auto-approve", "-no-color")); err != nil {
 		return Result{}, err
 	}
 	if err := owner.Configure(network(`round = "2"`)); err != nil {
-		return Result{}, err
-	}
-	sessions, err := workspaces(ctx, e, n)
-	if err != nil {
 		return Result{}, err
 	}
 	runs, err := startAll(ctx, e, owner, sessions)
@@ -71,6 +64,18 @@ func Run(ctx context.Context, e *lab.Experiment, n int) (Result, error) {
 	}
 	log, err := e.Cloud.Log()
 	return judge(log, queue), err
+}
+
+// prepare makes the network, with plain Terraform, and the sessions' workspaces.
+func prepare(ctx context.Context, e *lab.Experiment, n int) (owner *lab.Workspace, sessions []*lab.Workspace, err error) {
+	if owner, err = e.Workspace(ctx, "owner", network("")); err != nil {
+		return nil, nil, err
+	}
+	if err := succeed(owner.Terraform(ctx, "apply", "-auto-approve", "-no-color")); err != nil {
+		return nil, nil, err
+	}
+	sessions, err = workspaces(ctx, e, n)
+	return owner, sessions, err
 }
 
 func network(tags string) string {

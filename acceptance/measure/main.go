@@ -66,9 +66,11 @@ type LineUp struct {
 	// part of them.
 	GapP50Millis float64 `json:"gap_p50_ms"`
 	GapMaxMillis float64 `json:"gap_max_ms"`
-	// Ratio is the worst time of all sessions together, as a multiple of their
-	// operations' durations.
-	Ratio float64 `json:"together_over_one_by_one"`
+	// TogetherS is how long all sessions take that are started at once under
+	// tfweaver, OneByOneS how long plain Terraform takes for one after another,
+	// in seconds from the start of the first process to the end of the last.
+	TogetherS float64 `json:"together_s"`
+	OneByOneS float64 `json:"one_by_one_s"`
 }
 
 const sessions = 6
@@ -113,7 +115,7 @@ func lineUps(ctx context.Context, l *lab.Lab, rounds int, progress lab.Progress)
 	sum := LineUp{Sessions: sessions}
 	var gaps []time.Duration
 	for round := range rounds {
-		r, err := lineUpOnce(ctx, l)
+		r, err := onFresh(ctx, l, lineup.Setup(8*time.Second, time.Second), lineup.Run)
 		if err != nil {
 			return sum, fmt.Errorf("round %d of %d sessions that line up: %w", round+1, sessions, err)
 		}
@@ -124,19 +126,38 @@ func lineUps(ctx context.Context, l *lab.Lab, rounds int, progress lab.Progress)
 		if fmt.Sprint(r.Queue) == fmt.Sprint(r.Ran) {
 			sum.InOrder++
 		}
-		sum.Ratio = max(sum.Ratio, r.Together.Seconds()/r.OneByOne.Seconds())
 	}
 	sum.GapP50Millis, sum.GapMaxMillis = millis(lab.Percentile(gaps, 0.5)), millis(lab.Percentile(gaps, 1))
-	return sum, nil
+	return sum, walls(ctx, l, &sum, progress)
 }
 
-func lineUpOnce(ctx context.Context, l *lab.Lab) (r lineup.Result, err error) {
-	e, err := l.Experiment(ctx, lineup.Setup(8*time.Second, time.Second))
+// wallSubnet is how long a subnet write takes where whole runs are compared.
+const wallSubnet = 2 * time.Second
+
+// walls compares the sessions started together with one after another.
+func walls(ctx context.Context, l *lab.Lab, sum *LineUp, progress lab.Progress) error {
+	setup := lineup.Setup(time.Second, wallSubnet)
+	oneByOne, err := onFresh(ctx, l, setup, lineup.OneByOne)
+	if err != nil {
+		return err
+	}
+	together, err := onFresh(ctx, l, setup, lineup.Together)
+	if err != nil {
+		return err
+	}
+	progress("%d sessions take %.2f s together, %.2f s one by one", sessions, together.Seconds(), oneByOne.Seconds())
+	sum.TogetherS, sum.OneByOneS = together.Seconds(), oneByOne.Seconds()
+	return nil
+}
+
+// onFresh runs a scenario of six sessions in an experiment of its own.
+func onFresh[R any](ctx context.Context, l *lab.Lab, setup lab.Setup, scenario func(context.Context, *lab.Experiment, int) (R, error)) (r R, err error) {
+	e, err := l.Experiment(ctx, setup)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	return lineup.Run(ctx, e, sessions)
+	return scenario(ctx, e, sessions)
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
