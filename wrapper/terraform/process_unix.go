@@ -1,7 +1,7 @@
-//go:build !windows
-
 // Copyright (c) The tfweaver authors
 // SPDX-License-Identifier: MPL-2.0
+
+//go:build !windows
 
 package terraform
 

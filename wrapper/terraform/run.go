@@ -115,12 +115,12 @@ func (p Process) Output(ctx context.Context, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if code != 0 {
-		return nil, &OutputError{Command: p.name(), ExitCode: code, Stderr: msg.String()}
+		return nil, &OutputError{Command: p.name(), ExitCode: code, Stderr: msg.kept.String()}
 	}
 	if out.over {
 		return nil, fmt.Errorf("%q printed more than %d bytes", p.name(), limit)
 	}
-	return out.Bytes(), nil
+	return out.kept.Bytes(), nil
 }
 
 func (p Process) name() string {
@@ -130,20 +130,21 @@ func (p Process) name() string {
 	return p.Path + " " + p.Args[0]
 }
 
-// bounded keeps the beginning of what is written to it.
+// bounded keeps the beginning of what is written to it. The buffer is not
+// embedded: its ReadFrom would be used in place of Write.
 type bounded struct {
-	bytes.Buffer
+	kept  bytes.Buffer
 	limit int64
 	over  bool
 }
 
 // Write never fails, so that the writer is not stopped half-way.
 func (b *bounded) Write(data []byte) (int, error) {
-	room := b.limit - int64(b.Len())
+	room := b.limit - int64(b.kept.Len())
 	if int64(len(data)) > room {
 		b.over = true
-		b.Buffer.Write(data[:max(room, 0)])
+		b.kept.Write(data[:max(room, 0)])
 		return len(data), nil
 	}
-	return b.Buffer.Write(data)
+	return b.kept.Write(data)
 }

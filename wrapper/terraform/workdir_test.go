@@ -1,0 +1,137 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package terraform
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/go-version"
+
+	"github.com/tfweaver/tfweaver/wrapper/arguments"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func examine(t *testing.T, base, chdir string, env arguments.Environment, state string) Workdir {
+	t.Helper()
+	w, err := Examine(base, chdir, env, state, "desk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestExamineLocal(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	got := examine(t, base, "", nil, "")
+	want := Workdir{
+		Root: base, DataDir: filepath.Join(base, ".terraform"), Workspace: "default", Backend: "local",
+		Origin: "local:desk:" + filepath.Join(base, "terraform.tfstate"),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Examine (-want +got):\n%s", diff)
+	}
+	if got.Remote() {
+		t.Error("a local backend is remote")
+	}
+}
+
+func TestExamineFollowsTheCommandLine(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	data := filepath.Join(base, "net", "data")
+	write(t, filepath.Join(data, "environment"), "blue\n")
+	env := arguments.Environment{"TF_DATA_DIR=data"}
+	got := examine(t, base, "net", env, "")
+	want := Workdir{
+		Root: filepath.Join(base, "net"), DataDir: data, Workspace: "blue", Backend: "local",
+		Origin: "local:desk:" + filepath.Join(base, "net", "terraform.tfstate.d", "blue", "terraform.tfstate"),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Examine (-want +got):\n%s", diff)
+	}
+	if w := examine(t, base, "net", env.With("TF_WORKSPACE", "green"), ""); w.Workspace != "green" {
+		t.Errorf("workspace %s, want that of TF_WORKSPACE", w.Workspace)
+	}
+	if w := examine(t, base, "net", env, "my.tfstate"); w.Origin != "local:desk:"+filepath.Join(base, "net", "my.tfstate") {
+		t.Errorf("origin %s does not follow -state", w.Origin)
+	}
+}
+
+func TestOriginOfARemoteState(t *testing.T) {
+	t.Parallel()
+	origin := func(config string) string {
+		base := t.TempDir()
+		write(t, filepath.Join(base, ".terraform", "terraform.tfstate"), `{"version":3,"backend":{"type":"s3","config":`+config+`,"hash":1}}`)
+		w := examine(t, base, "", nil, "")
+		if w.Backend != "s3" {
+			t.Errorf("backend %s", w.Backend)
+		}
+		return w.Origin
+	}
+	one := origin(`{"bucket":"b","key":"k","secret_key":"s1","token":null}`)
+	if other := origin(`{"key":"k","bucket":"b","secret_key":"s2"}`); other != one {
+		t.Errorf("another credential makes another state: %s, %s", one, other)
+	}
+	if other := origin(`{"bucket":"b","key":"k2"}`); other == one {
+		t.Error("two keys are one state")
+	}
+	a := origin(`{"conn_str":"postgres://u:p1@db/x"}`)
+	if b := origin(`{"conn_str":"postgres://u2:p2@db/x"}`); a != b {
+		t.Error("another password makes another state")
+	}
+	if b := origin(`{"conn_str":"postgres://u:p1@db/y"}`); a == b {
+		t.Error("two databases are one state")
+	}
+}
+
+func TestExamineRefusesNonsense(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	write(t, filepath.Join(base, ".terraform", "terraform.tfstate"), "{")
+	if _, err := Examine(base, "", nil, "", "desk"); err == nil {
+		t.Error("a broken file of the backend is accepted")
+	}
+}
+
+func TestRemoteBackends(t *testing.T) {
+	t.Parallel()
+	for backend, want := range map[string]bool{"cloud": true, "remote": true, "s3": false} {
+		if got := (Workdir{Backend: backend}).Remote(); got != want {
+			t.Errorf("%s: %v", backend, got)
+		}
+	}
+}
+
+func TestTakesVariablesWithPlan(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		product Product
+		version string
+		want    bool
+	}{
+		{Terraform, "1.9.8", false},
+		{Terraform, "1.10.0-rc1", true},
+		{Terraform, "1.11.4", true},
+		{OpenTofu, "1.10.5", false},
+		{OpenTofu, "1.12.6", true},
+	}
+	for _, tt := range tests {
+		if got := TakesVariablesWithPlan(tt.product, version.Must(version.NewVersion(tt.version))); got != tt.want {
+			t.Errorf("%s %s: %v", tt.product, tt.version, got)
+		}
+	}
+}
