@@ -153,7 +153,10 @@ func (c *canonical) blockers(list []Blocker) {
 
 func (c *canonical) tx(e *entry) {
 	c.text(string(e.ID))
-	c.request(&e.Request)
+	c.b = append(c.b, e.digest[:]...)
+	if !c.abstract {
+		c.request(&e.Request)
+	}
 	c.ticket(e.Ticket)
 	c.text(string(e.Status))
 	c.token(e.Token)
@@ -169,7 +172,6 @@ func (c *canonical) tx(e *entry) {
 	c.flag(e.slim)
 	if !c.abstract {
 		c.blockers(e.Blockers)
-		c.b = append(c.b, e.digest[:]...)
 	}
 }
 

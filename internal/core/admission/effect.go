@@ -34,6 +34,10 @@ func (s *State) settle(tx *Tx, e TxEnded) {
 	switch {
 	case e.Exists:
 		s.exists(tx, e, id)
+	case tx.Action == Create && tx.Before.Live() && e.By == "":
+		// The create failed because the object was there already.
+		s.lifecycle(tx.Self, tx.Before, tx.Session)
+		s.remember(tx.Self, s.changeOf(tx, e))
 	default:
 		s.bury(id, tx.Session, s.changeOf(tx, e))
 	}

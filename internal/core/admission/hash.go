@@ -12,7 +12,7 @@ import (
 // Hash identifies the state: two states with one hash will decide alike for
 // ever and report alike.
 func (s *State) Hash() [32]byte {
-	return sha256.Sum256(s.write(&canonical{}))
+	return sha256.Sum256(s.write(&canonical{b: make([]byte, 0, 4096)}))
 }
 
 // Fingerprint is a coarser Hash for the exploration of the state space. It
@@ -21,7 +21,7 @@ func (s *State) Hash() [32]byte {
 // began) that have to keep their place in that order. Two states with one
 // fingerprint decide alike as long as no lease runs out in only one of them.
 func (s *State) Fingerprint(marks ...uint64) [32]byte {
-	c := &canonical{abstract: true, indexes: slices.Clone(marks)}
+	c := &canonical{b: make([]byte, 0, 4096), abstract: true, indexes: slices.Clone(marks)}
 	for n := range s.graph.Nodes() {
 		c.indexes = append(c.indexes, n.ChangedIndex)
 	}

@@ -135,3 +135,21 @@ func (d *decision) settleVerdict(id TxID, ahead *lock.Demand) {
 	case dormant:
 	}
 }
+
+// Settled says whether every waiter has been judged as it would be judged now:
+// no wake-up was lost (invariant I13). It is for checkers; the machine keeps it
+// true after every command.
+func (s *State) Settled() bool {
+	ahead := lock.NewDemand()
+	for _, id := range s.queue {
+		e := s.txs[id]
+		switch v, _ := s.judge(&e.Tx, ahead); v {
+		case wait:
+			ahead.Add(e.Locks)
+		case dormant:
+		default:
+			return false
+		}
+	}
+	return true
+}

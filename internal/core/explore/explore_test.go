@@ -1,0 +1,57 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package explore
+
+import (
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+)
+
+// budget scales the exploration: 1 is the short one that go test runs,
+// EXPLORE_BUDGET=n takes n times as many configurations of each size.
+func budget(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("EXPLORE_BUDGET")
+	if text == "" {
+		return 1
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("EXPLORE_BUDGET=%q is not a positive number", text)
+	}
+	return n
+}
+
+var queue, reject = admission.Queue, admission.Reject
+
+// scenarios are histories worth exploring in full.
+func scenarios() []*Config {
+	both := []admission.Policy{queue, queue}
+	return []*Config{
+		scenario("paper", 0, 1, both, "s0 make-group", "s0 make-net", "s0 make-s1", "s1 make-s2"),
+		scenario("crossing", 3, 2, both, "s0 join-sg-s1", "s1 change-s1", "s1 join-sg-s1"),
+		scenario("reference", 2, 2, both, "s0 drop-s1", "s1 make-nic", "s1 drop-nic"),
+		scenario("replace", 2, 1, both, "s1 drop-nic", "s0 drop-net", "s0 make-net", "s1 make-s2"),
+		scenario("two makers", 1, 2, both, "s0 make-net-once", "s1 make-net-once", "s1 make-s1"),
+		scenario("no patience", 1, 1, []admission.Policy{queue, reject}, "s0 make-net", "s1 make-s1", "s1 make-s2"),
+	}
+}
+
+func TestScenarios(t *testing.T) {
+	t.Parallel()
+	limit := 12_000 * budget(t)
+	for _, c := range scenarios() {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			stats, err := Explore(c, limit, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d states, %d steps, capped %d", stats.States, stats.Steps, stats.Capped)
+		})
+	}
+}
