@@ -135,19 +135,6 @@ func (m message) list(name string) []message {
 	return elements
 }
 
-// entry returns one element of a map of messages.
-func (m message) entry(name, key string) (message, bool) {
-	fd := m.field(name)
-	if fd == nil || !fd.IsMap() || fd.MapValue().Message() == nil {
-		return message{}, false
-	}
-	entries, k := m.Get(fd).Map(), protoreflect.ValueOfString(key).MapKey()
-	if !entries.Has(k) {
-		return message{}, false
-	}
-	return message{entries.Get(k).Message()}, true
-}
-
 func (m message) setText(name, value string) {
 	m.Set(m.field(name), protoreflect.ValueOfString(value))
 }
@@ -172,13 +159,18 @@ func (m message) add(name string) message {
 func (m message) diagnostics() []Diagnostic {
 	var diags []Diagnostic
 	for _, d := range m.list("diagnostics") {
-		diags = append(diags, Diagnostic{
-			// Whatever is no warning counts as an error, as in the CLI.
-			Error:   d.enum("severity") != "WARNING",
-			Summary: d.text("summary"), Detail: d.text("detail"),
-		})
+		diags = append(diags, diagnosticOf(d))
 	}
 	return diags
+}
+
+// diagnosticOf reads a Diagnostic message. Whatever is no warning counts as an
+// error, as in the CLI.
+func diagnosticOf(d message) Diagnostic {
+	return Diagnostic{
+		Error:   d.enum("severity") != "WARNING",
+		Summary: d.text("summary"), Detail: d.text("detail"),
+	}
 }
 
 // failed reports whether an answer carries an error diagnostic.

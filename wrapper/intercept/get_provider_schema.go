@@ -26,9 +26,9 @@ type schemas struct {
 	// turn holds a token while nobody works on the fields below; it is a mutex
 	// whose wait can be ended.
 	turn chan struct{}
-	// raw is an answer that was not needed yet, parsed one that was.
+	// raw is an answer that was not needed yet, index one that was.
 	raw       *frame
-	parsed    *message
+	index     *schemaIndex
 	config    *Schema
 	resources map[string]*Schema
 }
@@ -59,16 +59,16 @@ func (s *schemas) learn(answer *frame) {
 	default:
 		return
 	}
-	if s.raw == nil && s.parsed == nil {
+	if s.raw == nil && s.index == nil {
 		s.raw = answer
 	}
 }
 
-// response returns the parsed schema answer, asking the provider when the CLI
+// answer returns the indexed schema answer, asking the provider when the CLI
 // never did. Called with the turn.
-func (s *schemas) response(ctx context.Context) (*message, error) {
-	if s.parsed != nil {
-		return s.parsed, nil
+func (s *schemas) answer(ctx context.Context) (*schemaIndex, error) {
+	if s.index != nil {
+		return s.index, nil
 	}
 	raw := s.raw
 	if raw == nil {
@@ -79,24 +79,15 @@ func (s *schemas) response(ctx context.Context) (*message, error) {
 		raw = fetched
 	}
 	s.raw = nil
-	m, err := parse(s.provider.pkg, "GetProviderSchema.Response", raw)
+	index, err := indexSchemas(s.provider.pkg, raw)
 	if err != nil {
 		return nil, err
 	}
-	if m.failed() {
-		return nil, fmt.Errorf("provider %s: get schema: %s", s.provider.source, firstError(m))
+	if index.failure != "" {
+		return nil, fmt.Errorf("provider %s: get schema: %s", s.provider.source, index.failure)
 	}
-	s.parsed = &m
-	return s.parsed, nil
-}
-
-func firstError(m message) string {
-	for _, d := range m.diagnostics() {
-		if d.Error {
-			return d.Summary
-		}
-	}
-	return ""
+	s.index = index
+	return index, nil
 }
 
 func (s *schemas) fetch(ctx context.Context) (*frame, error) {
@@ -128,15 +119,15 @@ func (s *schemas) resource(ctx context.Context, name string) (*Schema, error) {
 	if schema := s.resources[name]; schema != nil {
 		return schema, nil
 	}
-	response, err := s.response(ctx)
+	index, err := s.answer(ctx)
 	if err != nil {
 		return nil, err
 	}
-	m, ok := response.entry("resource_schemas", name)
+	data, ok := index.resources[name]
 	if !ok {
 		return nil, fmt.Errorf("%w: provider %s has no resource type %q", errNotUnderstood, s.provider.source, name)
 	}
-	schema, err := buildSchema(m)
+	schema, err := index.schema(data)
 	if err != nil {
 		return nil, fmt.Errorf("resource type %q: %w", name, err)
 	}
@@ -153,17 +144,11 @@ func (s *schemas) providerConfig(ctx context.Context) (*Schema, error) {
 	if s.config != nil {
 		return s.config, nil
 	}
-	response, err := s.response(ctx)
+	index, err := s.answer(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// A provider without configuration has no schema, which is an empty one.
-	m, set := response.sub("provider")
-	if !set {
-		if m, err = newMessage(s.provider.pkg, "Schema"); err != nil {
-			return nil, err
-		}
-	}
-	s.config, err = buildSchema(m)
+	// A provider without a provider block decodes as an empty schema.
+	s.config, err = index.schema(index.config)
 	return s.config, err
 }

@@ -128,7 +128,10 @@ type Refusal struct {
 func (r *Refusal) Error() string { return r.Summary + ": " + r.Detail }
 
 // Watcher is told what passes through the proxy. Its methods are called
-// concurrently, must return quickly, and cannot change what happens.
+// concurrently, must return quickly, and cannot change what happens. They are
+// called when the provider has answered and before the CLI gets the answer, so
+// that whatever the CLI does because of it comes later. Answers with an error
+// are not reported.
 type Watcher interface {
 	// Configured reports a provider configuration, once per distinct one.
 	Configured(ctx context.Context, provider string, config cty.Value)

@@ -127,6 +127,55 @@ func TestBuildSchemaErrors(t *testing.T) {
 	}
 }
 
+func TestIndexSchemas(t *testing.T) {
+	t.Parallel()
+	for _, pkg := range []string{"tfplugin5", "tfplugin6"} {
+		m, err := newMessage(pkg, "GetProviderSchema.Response")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := `
+provider { block { attributes { name: "region" type: "\"string\"" } } }
+resource_schemas { key: "x_a" value { version: 2 block { attributes { name: "id" type: "\"string\"" } } } }
+resource_schemas { key: "x_b" value { } }
+data_source_schemas { key: "x_c" value { version: 9 } }
+server_capabilities { plan_destroy: true }
+diagnostics { severity: WARNING summary: "old" }`
+		if err := prototext.Unmarshal([]byte(text), m.Interface()); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := m.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		index, err := indexSchemas(pkg, answer)
+		if err != nil || index.failure != "" || len(index.resources) != 2 {
+			t.Fatalf("index is %+v, %v", index, err)
+		}
+		a, err := index.schema(index.resources["x_a"])
+		if err != nil || a.Version != 2 || !a.Type.HasAttribute("id") {
+			t.Errorf("schema is %+v, %v", a, err)
+		}
+		if b, err := index.schema(index.resources["x_b"]); err != nil || !b.Type.Equals(cty.EmptyObject) {
+			t.Errorf("schema is %+v, %v", b, err)
+		}
+		if config, err := index.schema(index.config); err != nil || !config.Type.HasAttribute("region") {
+			t.Errorf("schema is %+v, %v", config, err)
+		}
+
+		m.add("diagnostics").setText("summary", "broken")
+		if answer, err = m.encode(); err != nil {
+			t.Fatal(err)
+		}
+		if index, err := indexSchemas(pkg, answer); err != nil || index.failure != "broken" {
+			t.Errorf("index is %+v, %v", index, err)
+		}
+		if _, err := indexSchemas(pkg, &frame{data: answer.data[:len(answer.data)-3]}); !errors.Is(err, errNotUnderstood) {
+			t.Errorf("a cut answer: %v", err)
+		}
+	}
+}
+
 func TestDecodeDynamic(t *testing.T) {
 	t.Parallel()
 	ty := obj(map[string]cty.Type{"s": cty.String, "n": cty.Number, "any": cty.DynamicPseudoType})
