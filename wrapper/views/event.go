@@ -1,0 +1,110 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package views
+
+import (
+	"time"
+
+	"github.com/tfweaver/tfweaver/internal/core/conflict"
+)
+
+// Waiting tells that a change waits, or still waits.
+type Waiting struct {
+	Address string
+	Report  conflict.Report
+	// Waited is for how long it has waited so far; 0 the first time.
+	Waited time.Duration
+}
+
+// Admitted tells that a change that had waited may go on.
+type Admitted struct {
+	Address string
+	Tx      string
+	Waited  time.Duration
+}
+
+// Refused tells that a change was not sent.
+type Refused struct {
+	Address string
+	// Reason is one sentence, for refusals without a report.
+	Reason string
+	Report *conflict.Report
+}
+
+// Forecast tells what would become of a plan if it were applied now.
+type Forecast struct {
+	// Changes is how many changes the plan has.
+	Changes int
+	// Reports are the changes that would wait or be refused.
+	Reports []conflict.Report
+	// Uncovered are the resource types that no rule pack knows, sorted.
+	Uncovered []string
+	// Covered counts the changes of types that a rule pack knows.
+	Covered int
+}
+
+// Quiet says whether there is nothing in the forecast that is worth a line.
+func (f Forecast) Quiet() bool { return len(f.Reports) == 0 && len(f.Uncovered) == 0 }
+
+// Stops says whether a change of the plan is refused for certain.
+func (f Forecast) Stops() bool {
+	for _, r := range f.Reports {
+		if r.Decision != conflict.Wait {
+			return true
+		}
+	}
+	return false
+}
+
+// Problem is an error or a warning about the run as a whole.
+type Problem struct {
+	Warning bool
+	Summary string
+	// Detail says what is the matter and what to do; it may have several
+	// lines.
+	Detail string
+}
+
+// Waited is one entry of the summary: a change that had to wait.
+type Waited struct {
+	Address string
+	For     time.Duration
+	// Holder names whom it waited for; empty when that is not known.
+	Holder string
+	// Refused is true when the wait did not end well.
+	Refused bool
+}
+
+// Crash is a provider process that died.
+type Crash struct {
+	Provider string
+	// Trace is the panic trace that it left; may be empty.
+	Trace string
+}
+
+// Summary is told after the CLI has ended.
+type Summary struct {
+	Waited  []Waited
+	Refused []Refused
+	// Uncertain are the addresses whose outcome was lost.
+	Uncertain []string
+	Crashes   []Crash
+	// Peers is how many other sessions there were.
+	Peers int
+	Host  string
+	// Embedded is true when the coordinator serves this machine only.
+	Embedded bool
+	// Brief leaves the line about the peers out.
+	Brief bool
+}
+
+// View shows events. Its methods may be called concurrently.
+type View interface {
+	Waiting(Waiting)
+	Admitted(Admitted)
+	Refused(Refused)
+	Forecast(Forecast)
+	Problem(Problem)
+	Summary(Summary)
+}

@@ -1,0 +1,122 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package views
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/tfweaver/tfweaver/internal/core/conflict"
+)
+
+// JSON shows events as lines among those of "terraform -json". Its lines have
+// the same four fields beginning with @, and types of their own.
+type JSON struct {
+	out *Printer
+	// people gets what has no place on a stream for programs.
+	people *Human
+	now    func() time.Time
+}
+
+var _ View = (*JSON)(nil)
+
+// NewJSON returns a view that writes to out, usually standard output, and the
+// summary to people.
+func NewJSON(out *Printer, people *Human, now func() time.Time) *JSON {
+	return &JSON{out: out, people: people, now: now}
+}
+
+// line is one line of output.
+type line struct {
+	Level     string           `json:"@level"`
+	Message   string           `json:"@message"`
+	Module    string           `json:"@module"`
+	Timestamp string           `json:"@timestamp"`
+	Address   string           `json:"address,omitempty"`
+	Waited    *float64         `json:"waited,omitempty"` // seconds
+	Tx        string           `json:"tx,omitempty"`
+	Report    *conflict.Report `json:"report,omitempty"`
+	Problem   *diagnostic      `json:"diagnostic,omitempty"`
+	Type      string           `json:"type"`
+}
+
+// diagnostic is a message in the form that Terraform uses.
+type diagnostic struct {
+	Severity string `json:"severity"`
+	Summary  string `json:"summary"`
+	Detail   string `json:"detail"`
+}
+
+func (j *JSON) print(l line) {
+	l.Module = "tfweaver"
+	l.Timestamp = j.now().UTC().Format("2006-01-02T15:04:05.000000Z07:00")
+	text, err := json.Marshal(l)
+	if err != nil {
+		return // the line holds nothing that JSON cannot express
+	}
+	j.out.Print(string(text) + "\n")
+}
+
+func secondsOf(d time.Duration) *float64 {
+	s := d.Seconds()
+	return &s
+}
+
+// Waiting prints a weaver_wait line.
+func (j *JSON) Waiting(w Waiting) {
+	j.print(line{
+		Level: "info", Type: "weaver_wait", Address: w.Address, Waited: secondsOf(w.Waited),
+		Tx: w.Report.ID, Report: &w.Report, Message: conflict.Text(w.Report),
+	})
+}
+
+// Admitted prints a weaver_admitted line.
+func (j *JSON) Admitted(a Admitted) {
+	j.print(line{
+		Level: "info", Type: "weaver_admitted", Address: a.Address, Waited: secondsOf(a.Waited), Tx: a.Tx,
+		Message: a.Address + ": Going on after " + seconds(a.Waited) + " of waiting",
+	})
+}
+
+// Refused prints a weaver_conflict line.
+func (j *JSON) Refused(r Refused) {
+	l := line{Level: "error", Type: "weaver_conflict", Address: r.Address, Message: r.Address + ": " + r.Reason}
+	if r.Report != nil {
+		l.Report, l.Tx, l.Message = r.Report, r.Report.ID, conflict.Text(*r.Report)
+	}
+	j.print(l)
+}
+
+// Forecast prints a line for each change that would wait or be refused.
+func (j *JSON) Forecast(f Forecast) {
+	for _, r := range f.Reports {
+		l := line{Level: "info", Type: "weaver_wait", Address: r.Address, Report: &r, Message: conflict.Text(r)}
+		if r.Decision != conflict.Wait {
+			l.Level, l.Type = "error", "weaver_conflict"
+		}
+		j.print(l)
+	}
+}
+
+// Problem prints a diagnostic line, as Terraform does for its own.
+func (j *JSON) Problem(p Problem) {
+	level, word := "error", "Error: "
+	if p.Warning {
+		level, word = "warn", "Warning: "
+	}
+	j.print(line{
+		Level: level, Type: "diagnostic", Message: word + p.Summary,
+		Problem: &diagnostic{Severity: severity(p), Summary: p.Summary, Detail: p.Detail},
+	})
+}
+
+func severity(p Problem) string {
+	if p.Warning {
+		return "warning"
+	}
+	return "error"
+}
+
+// Summary is for people.
+func (j *JSON) Summary(s Summary) { j.people.Summary(s) }

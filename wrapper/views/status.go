@@ -1,0 +1,201 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package views
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/tfweaver/tfweaver/internal/coordinator"
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/conflict"
+	"github.com/tfweaver/tfweaver/internal/version"
+)
+
+// StatusText lists sessions and transactions.
+func StatusText(s coordinator.Status) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "tfweaver %s; %s\n", version.Version, coordinatorLine(s))
+	if len(s.Sessions) == 0 {
+		b.WriteString("No session is open.\n")
+	} else {
+		b.WriteString("\n")
+		table(&b, "SESSION\tACTOR\tPHASE\tOBJECTIVE\tSINCE\tLEASE", len(s.Sessions), func(i int) string {
+			x := s.Sessions[i]
+			return join(string(x.ID), x.Actor, x.Phase, objective(x), ago(s.Now, x.OpenedAt), ahead(s.Now, x.Expires))
+		})
+	}
+	if len(s.Transactions) > 0 {
+		b.WriteString("\n")
+		table(&b, "TRANSACTION\tSESSION\tACTION\tADDRESS\tSTATUS\tSINCE", len(s.Transactions), func(i int) string {
+			x := s.Transactions[i]
+			return join(string(x.ID), string(x.Session), string(x.Action), label(x.Tx), place(x), ago(s.Now, since(x.Tx)))
+		})
+	}
+	if n := len(s.Declared); n > 0 {
+		fmt.Fprintf(&b, "\n%s declared and not made yet.\n", count(n, "object"))
+	}
+	return b.String()
+}
+
+func coordinatorLine(s coordinator.Status) string {
+	if s.Store == "" && s.Epoch == 0 {
+		return "no coordinator is running for this user on " + s.Host + "."
+	}
+	line := fmt.Sprintf("coordinator %s on %s, journal %s at %d", s.Version, s.Host, s.Store, s.Index)
+	if s.Embedded {
+		line += " (this machine only)"
+	}
+	return line + "."
+}
+
+// LocksText lists the held locks.
+func LocksText(s coordinator.Status) string {
+	if len(s.Locks) == 0 {
+		return "No lock is held.\n"
+	}
+	actors := map[admission.SessionID]string{}
+	for _, x := range s.Sessions {
+		actors[x.ID] = x.Actor
+	}
+	var b strings.Builder
+	table(&b, "NODE\tMODE\tTRANSACTION\tADDRESS\tACTOR\tSINCE", len(s.Locks), func(i int) string {
+		x := s.Locks[i]
+		actor := actors[x.Session]
+		if actor == "" {
+			actor = string(x.Session)
+		}
+		return join(string(x.Node), x.Mode, string(x.Tx), x.Address, actor, ago(s.Now, x.Since))
+	})
+	return b.String()
+}
+
+// WhyText is a report with all its reasons.
+func WhyText(r conflict.Report, status admission.Status) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s of %s is %s\n", r.ID, orElse(r.Action, "change"), orElse(r.Address, "an object"), status)
+	if r.Decision != "" {
+		b.WriteString(conflict.Text(r) + "\n")
+	}
+	for i, c := range r.Conflicts {
+		fmt.Fprintf(&b, "\n%d. %s\n", i+1, c.Resource.CloudID)
+		writeFields(&b, conflictFields(c))
+	}
+	for _, a := range r.Actions {
+		fmt.Fprintf(&b, "\n%s", a.Verb)
+		if a.Command != "" {
+			fmt.Fprintf(&b, ": %s", a.Command)
+		}
+		if a.Text != "" {
+			fmt.Fprintf(&b, " (%s)", a.Text)
+		}
+	}
+	if len(r.Actions) > 0 {
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func conflictFields(c conflict.Conflict) [][2]string {
+	fields := [][2]string{{"address", c.Resource.Address}, {"relation", c.Relation}, {"class", c.Class}}
+	if c.ModeWanted != "" {
+		fields = append(fields, [2]string{"wanted", c.ModeWanted + " against held " + c.ModeHeld})
+	}
+	fields = append(fields, [2]string{"rule", c.RuleID}, [2]string{"", c.RuleDoc})
+	if c.Fact != nil {
+		fields = append(fields, [2]string{"fact", fmt.Sprintf("%s (known for %s, from %s)", c.Fact.What, seconds(time.Duration(c.Fact.Age*float64(time.Second))), c.Fact.Source)})
+	}
+	if h := c.Holder; h != nil {
+		fields = append(fields,
+			[2]string{"holder", holder(*h)}, [2]string{"session", h.Session}, [2]string{"transaction", strings.TrimSpace(h.Tx + " " + h.Address)},
+			[2]string{"state", h.State}, [2]string{"since", h.Since}, [2]string{"run", h.RunURL}, [2]string{"lease until", h.LeaseExpires})
+	}
+	return fields
+}
+
+func writeFields(b *strings.Builder, fields [][2]string) {
+	for _, f := range fields {
+		if f[1] != "" {
+			fmt.Fprintf(b, "   %-12s %s\n", f[0], printable(f[1]))
+		}
+	}
+}
+
+func table(b *strings.Builder, header string, n int, row func(i int) string) {
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, header)
+	for i := range n {
+		fmt.Fprintln(w, row(i))
+	}
+	_ = w.Flush() // a strings.Builder does not fail
+}
+
+func join(cells ...string) string {
+	for i, c := range cells {
+		cells[i] = printable(c)
+	}
+	return strings.Join(cells, "\t")
+}
+
+// printable keeps what other people wrote from steering the terminal or the
+// table.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+func objective(x coordinator.SessionStatus) string {
+	if len(x.Intents) == 0 {
+		return ""
+	}
+	return x.Intents[0].Objective
+}
+
+// label is the address, or what else there is to know a transaction by.
+func label(x admission.Tx) string { return orElse(x.Address, string(x.Self)) }
+
+func place(x coordinator.TxStatus) string {
+	if x.Position > 0 {
+		return fmt.Sprintf("%s, place %d", x.Status, x.Position)
+	}
+	return string(x.Status)
+}
+
+func since(x admission.Tx) int64 {
+	switch {
+	case x.StartedAt != 0:
+		return x.StartedAt
+	case x.AdmittedAt != 0:
+		return x.AdmittedAt
+	default:
+		return x.SubmittedAt
+	}
+}
+
+func ago(now, at int64) string {
+	if at == 0 || at > now {
+		return "0s"
+	}
+	return seconds(time.Duration(now - at))
+}
+
+func ahead(now, until int64) string {
+	if until <= now {
+		return "over"
+	}
+	return seconds(time.Duration(until - now))
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
