@@ -1,0 +1,375 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package provider_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov5"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/tfweaver/tfweaver/internal/simcloud"
+	"github.com/tfweaver/tfweaver/internal/simcloud/activity"
+	"github.com/tfweaver/tfweaver/internal/simcloud/arm"
+	"github.com/tfweaver/tfweaver/internal/simcloud/provider"
+)
+
+const (
+	groupPath  = "/subscriptions/" + arm.DefaultSubscription + "/resourceGroups/Net"
+	netPath    = groupPath + "/providers/Microsoft.Network/virtualNetworks/v"
+	subnetPath = netPath + "/subnets/a"
+	nsgPath    = groupPath + "/providers/Microsoft.Network/networkSecurityGroups/n"
+	pipPath    = groupPath + "/providers/Microsoft.Network/publicIPAddresses/p"
+	nicPath    = groupPath + "/providers/Microsoft.Network/networkInterfaces/i"
+)
+
+// step is a resource with its first configuration and a later one.
+type step struct {
+	name          string
+	config, later values
+	id            string
+}
+
+func steps() []step {
+	inGroup := func(name string, more values) values {
+		v := values{"name": name, "resource_group_name": "Net", "location": "north"}
+		for k, x := range more {
+			v[k] = x
+		}
+		return v
+	}
+	subnet := func(prefix string, services ...string) values {
+		return values{"name": "a", "resource_group_name": "Net", "virtual_network_name": "v", "address_prefix": prefix, "service_endpoints": services}
+	}
+	rule := func(priority int) values {
+		return values{"name": "r", "resource_group_name": "Net", "network_security_group_name": "n", "priority": priority, "direction": "Inbound", "access": "Allow", "protocol": "Tcp", "destination_port_range": "443"}
+	}
+	return []step{
+		{"simcloud_resource_group", values{"name": "Net", "location": "north", "tags": map[string]string{}}, values{"name": "Net", "location": "north", "tags": map[string]string{"a": "b"}}, groupPath},
+		{"simcloud_virtual_network", inGroup("v", values{"address_space": []string{"10.0.0.0/16"}}), inGroup("v", values{"address_space": []string{"10.0.0.0/16", "10.1.0.0/16"}}), netPath},
+		{"simcloud_subnet", subnet("10.0.1.0/24"), subnet("10.0.2.0/24", "Storage", "KeyVault"), subnetPath},
+		{"simcloud_network_security_group", inGroup("n", nil), inGroup("n", values{"tags": map[string]string{"x": "y"}}), nsgPath},
+		{"simcloud_network_security_rule", rule(100), rule(200), nsgPath + "/securityRules/r"},
+		{"simcloud_subnet_network_security_group_association", values{"subnet_id": subnetPath, "network_security_group_id": nsgPath}, nil, subnetPath + "/networkSecurityGroupAssociation"},
+		{"simcloud_public_ip", inGroup("p", nil), inGroup("p", values{"tags": map[string]string{"x": "y"}}), pipPath},
+		{"simcloud_network_interface", inGroup("i", values{"subnet_id": strings.ToLower(subnetPath), "public_ip_id": pipPath}), inGroup("i", values{"subnet_id": subnetPath, "network_security_group_id": nsgPath}), nicPath},
+	}
+}
+
+// TestLifeOfEveryResource creates, refreshes, updates, imports and deletes.
+func TestLifeOfEveryResource(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{}, nil)
+	all := steps()
+	var live []instance
+	for _, s := range all {
+		in := d.create(s.name, s.config)
+		if !strings.EqualFold(in.values["id"].(string), s.id) {
+			t.Errorf("%s has the id %v; want %s", s.name, in.values["id"], s.id)
+		}
+		d.noChange(in, s.config)
+		in = d.read(in)
+		d.noChange(in, s.config)
+		if s.later != nil {
+			in = d.update(in, s.later)
+			d.noChange(d.read(in), s.later)
+			s.config = s.later
+		}
+		again := d.imported(s.name, in.values["id"].(string))
+		d.noChange(again, s.config)
+		live = append(live, again) // deleting an import works too
+	}
+	for _, in := range slices.Backward(live) {
+		d.destroy(in)
+		if gone := d.read(in); gone.values != nil {
+			t.Errorf("%s is still there: %v", in.name, gone.values)
+		}
+	}
+	log, err := activity.Pair(d.cloud.Events())
+	if err != nil || len(log.Refused) > 0 {
+		t.Errorf("refused: %+v, %v", log.Refused, err)
+	}
+	for _, o := range log.Operations {
+		if o.Actor != "tester" || !strings.Contains(o.UserAgent, "terraform-provider-simcloud/test") || !strings.Contains(o.UserAgent, "Terraform/1.2.3") || o.CorrelationID != log.Operations[0].CorrelationID {
+			t.Errorf("operation %+v", o)
+		}
+	}
+}
+
+// built creates the resources up to the named one.
+func (d *driver) built(last string) map[string]instance {
+	d.t.Helper()
+	made := make(map[string]instance)
+	for _, s := range steps() {
+		made[s.name] = d.create(s.name, s.config)
+		if s.name == last {
+			break
+		}
+	}
+	return made
+}
+
+func TestASubnetUpdateKeepsTheSecurityGroup(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{}, nil)
+	made := d.built("simcloud_subnet_network_security_group_association")
+	d.update(made["simcloud_subnet"], steps()[2].later)
+	association := d.read(made["simcloud_subnet_network_security_group_association"])
+	if association.values == nil || association.values["network_security_group_id"] != nsgPath {
+		t.Errorf("the association is gone: %v", association.values)
+	}
+	d.destroy(association)
+	subnet := d.read(made["simcloud_subnet"])
+	if subnet.values["address_prefix"] != "10.0.2.0/24" || len(subnet.values["service_endpoints"].([]string)) != 2 {
+		t.Errorf("the association took more than itself: %v", subnet.values)
+	}
+	if gone := d.read(association); gone.values != nil {
+		t.Errorf("the association is still there: %v", gone.values)
+	}
+}
+
+func TestNamesAndPlacesReplace(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{}, nil)
+	made := d.built("")
+	for name, attributes := range map[string][]string{
+		"simcloud_resource_group":                            {"name", "location"},
+		"simcloud_virtual_network":                           {"name", "location", "resource_group_name"},
+		"simcloud_subnet":                                    {"name", "virtual_network_name", "resource_group_name"},
+		"simcloud_network_security_group":                    {"name", "location", "resource_group_name"},
+		"simcloud_network_security_rule":                     {"name", "network_security_group_name", "resource_group_name"},
+		"simcloud_public_ip":                                 {"name", "location", "resource_group_name", "sku"},
+		"simcloud_network_interface":                         {"name", "location", "resource_group_name"},
+		"simcloud_subnet_network_security_group_association": {"subnet_id", "network_security_group_id"},
+	} {
+		i := slices.IndexFunc(steps(), func(s step) bool { return s.name == name })
+		for _, attribute := range attributes {
+			config := steps()[i].config
+			config[attribute] = "Basic"
+			if _, replace := d.plan(made[name], config); !replace {
+				t.Errorf("a change of %s.%s replaces nothing", name, attribute)
+			}
+		}
+	}
+}
+
+func TestDataSources(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{}, nil)
+	d.built("simcloud_virtual_network")
+	read := func(name string, config values) (values, []string) {
+		typ := d.schema.DataSourceSchemas[name].ValueType()
+		resp, err := d.server.ReadDataSource(t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: name, Config: d.dynamic(typ, config)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(resp.Diagnostics) > 0 {
+			return nil, texts(resp.Diagnostics)
+		}
+		return d.decode(typ, resp.State), nil
+	}
+	got, diags := read("simcloud_virtual_network", values{"name": "v", "resource_group_name": "Net"})
+	want := values{"id": netPath, "name": "v", "resource_group_name": "Net", "location": "north", "address_space": []string{"10.0.0.0/16"}, "tags": nil}
+	if diff := cmp.Diff(want, got); diff != "" || diags != nil {
+		t.Errorf("%s\n(-want +got):\n%s", diags, diff)
+	}
+	if got, diags := read("simcloud_resource_group", values{"name": "Net"}); diags != nil || got["location"] != "north" {
+		t.Errorf("%v, %s", got, diags)
+	}
+	if _, diags := read("simcloud_resource_group", values{"name": "none"}); len(diags) != 1 || !strings.Contains(diags[0], "ResourceGroupNotFound") {
+		t.Errorf("got %s", diags)
+	}
+}
+
+func TestCloudErrorsAreDiagnostics(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{}, nil)
+	_, diags := d.apply(t.Context(), instance{name: "simcloud_virtual_network"}, steps()[1].config)
+	if len(diags) != 1 {
+		t.Fatalf("got %s", diags)
+	}
+	for _, part := range []string{"Cannot create simcloud_virtual_network: ResourceGroupNotFound", "Code: ResourceGroupNotFound", "Object: " + netPath, "404"} {
+		if !strings.Contains(diags[0], part) {
+			t.Errorf("%q lacks %q", diags[0], part)
+		}
+	}
+	made := d.built("")
+	_, diags = d.apply(t.Context(), made["simcloud_subnet"], nil)
+	if len(diags) != 1 || !strings.Contains(diags[0], "Cannot delete simcloud_subnet: InUseSubnetCannotBeDeleted") || !strings.Contains(diags[0], "Object: "+subnetPath) {
+		t.Errorf("got %s", diags)
+	}
+	cfg := steps()[2].config
+	cfg["address_prefix"] = "10.9.0.0/24"
+	after, diags := d.apply(t.Context(), made["simcloud_subnet"], cfg)
+	if len(diags) != 1 || !strings.Contains(diags[0], "Cannot update simcloud_subnet: NetcfgInvalidSubnet") || after.values["address_prefix"] != "10.0.1.0/24" {
+		t.Errorf("got %v %s", after.values, diags)
+	}
+}
+
+func TestWhatExistsMustBeImported(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{}, nil)
+	d.built("simcloud_subnet_network_security_group_association")
+	for _, i := range []int{0, 2, 5} {
+		s := steps()[i]
+		after, diags := d.apply(t.Context(), instance{name: s.name}, s.config)
+		if len(diags) != 1 || !strings.Contains(diags[0], "already exists") || after.values != nil {
+			t.Errorf("%s: got %v %s", s.name, after.values, diags)
+		}
+	}
+}
+
+func TestAnAcceptedCreationThatFailsStaysInTheState(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{}, nil)
+	d.built("simcloud_resource_group")
+	d.cloud.FailNext(parse(t, pipPath), "AllocationFailed", "no capacity")
+	in, diags := d.apply(t.Context(), instance{name: "simcloud_public_ip"}, steps()[6].config)
+	if len(diags) != 1 || !strings.Contains(diags[0], "AllocationFailed") {
+		t.Errorf("got %s", diags)
+	}
+	if in.values == nil || in.values["id"] != pipPath || in.values["ip_address"] == "" {
+		t.Fatalf("the state is %v", in.values)
+	}
+	d.destroy(in) // as Terraform does with what is tainted
+}
+
+// TestPrivateStateIsMissed drops the private state, as a careless program
+// between Terraform and the provider would.
+func TestPrivateStateIsMissed(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{}, nil)
+	in := d.built("simcloud_resource_group")["simcloud_resource_group"]
+	if len(in.private) == 0 {
+		t.Fatal("no private state after create")
+	}
+	in.private = nil
+	for _, config := range []values{nil, steps()[0].later} {
+		if _, diags := d.apply(t.Context(), in, config); len(diags) != 1 || !strings.Contains(diags[0], "Private state is missing") {
+			t.Errorf("got %s", diags)
+		}
+	}
+	if len(d.cloud.Events()) != 2 {
+		t.Errorf("a call reached the cloud: %+v", d.cloud.Events()[2:])
+	}
+}
+
+// TestStaleTokensAreReadAgain lets many writers of one rule set go on together:
+// with retries of conflicts, all end.
+func TestStaleTokensAreReadAgain(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{}, values{"max_retries": 100, "token_retries": 1000})
+	d.built("simcloud_network_security_group")
+	results := make(chan []string)
+	const writers = 6
+	for i := range writers {
+		go func() {
+			config := steps()[4].config
+			config["name"], config["priority"] = "r"+string(rune('0'+i)), 100+i
+			_, diags := d.apply(t.Context(), instance{name: "simcloud_network_security_rule"}, config)
+			results <- diags
+		}()
+	}
+	for range writers {
+		if diags := <-results; len(diags) > 0 {
+			t.Errorf("got %s", diags)
+		}
+	}
+}
+
+// TestTokenRetriesEnd has a token that is always stale: the cloud's every answer
+// to a write is 412.
+func TestTokenRetriesEnd(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{}, values{"token_retries": 0})
+	d.built("simcloud_network_security_group")
+	proxy := newStaleProxy(t, d)
+	if diags := d.configure(values{"endpoint": proxy.url, "poll_interval": "1ms", "token_retries": 2}); len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	_, diags := d.apply(t.Context(), instance{name: "simcloud_network_security_rule"}, steps()[4].config)
+	if len(diags) != 1 || !strings.Contains(diags[0], "PreconditionFailed") || proxy.writes.Load() != 3 {
+		t.Errorf("%d writes, %s", proxy.writes.Load(), diags)
+	}
+}
+
+func TestACanceledApplyKeepsWhatWasAccepted(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{Scale: 1000}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	// The first poll shows that the provider knows that the write was accepted.
+	url := newPollProxy(t, d, cancel)
+	if diags := d.configure(values{"endpoint": url, "poll_interval": "1ms"}); len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	in, diags := d.apply(ctx, instance{name: "simcloud_resource_group"}, steps()[0].config)
+	if len(diags) != 1 || !strings.Contains(diags[0], "was accepted") || !strings.Contains(diags[0], "context canceled") {
+		t.Errorf("got %s", diags)
+	}
+	if in.values["id"] != groupPath {
+		t.Errorf("what was accepted is forgotten: %v", in.values)
+	}
+}
+
+func TestProviderConfiguration(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{Tokens: map[string]string{"tester": "secret"}}, values{"token": "secret"})
+	d.built("simcloud_resource_group")
+	for want, cfg := range map[string]values{
+		"set the endpoint": {},
+		"endpoint":         {"endpoint": "nonsense"},
+		"poll interval":    {"endpoint": "http://x", "poll_interval": "soon"},
+		"is not positive":  {"endpoint": "http://x", "poll_interval": "-1s"},
+		"must be known":    {"endpoint": tftypes.UnknownValue},
+	} {
+		if diags := d.configure(cfg); len(diags) != 1 || !strings.Contains(diags[0], want) {
+			t.Errorf("%v: got %s; want %q", cfg, diags, want)
+		}
+	}
+	for _, a := range d.schema.Provider.Block.Attributes {
+		if a.Sensitive != (a.Name == "token") {
+			t.Errorf("%s: sensitive is %v", a.Name, a.Sensitive)
+		}
+	}
+}
+
+func TestBadImportIDs(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{}, nil)
+	for name, ids := range map[string][]string{
+		"simcloud_subnet": {"", "x", netPath, subnetPath + "/networkSecurityGroupAssociation"},
+		"simcloud_subnet_network_security_group_association": {subnetPath, netPath + "/networkSecurityGroupAssociation"},
+	} {
+		for _, text := range ids {
+			resp, err := d.server.ImportResourceState(t.Context(), &tfprotov6.ImportResourceStateRequest{TypeName: name, ID: text})
+			if err != nil || len(resp.Diagnostics) == 0 {
+				t.Errorf("%s: %q is accepted, %v", name, text, err)
+			}
+		}
+	}
+}
+
+// TestProtocol5 checks that the schema has nothing that only protocol 6 has.
+func TestProtocol5(t *testing.T) {
+	t.Parallel()
+	server := providerserver.NewProtocol5(provider.New("test")())()
+	resp, err := server.GetProviderSchema(t.Context(), &tfprotov5.GetProviderSchemaRequest{})
+	if err != nil || len(resp.Diagnostics) > 0 || len(resp.ResourceSchemas) != 8 || len(resp.DataSourceSchemas) != 2 {
+		t.Errorf("%d resources, %d data sources, %v, %v", len(resp.ResourceSchemas), len(resp.DataSourceSchemas), resp.Diagnostics, err)
+	}
+	for name, s := range resp.ResourceSchemas {
+		for _, a := range s.Block.Attributes {
+			if a.Description == "" {
+				t.Errorf("%s.%s has no description", name, a.Name)
+			}
+		}
+	}
+}
