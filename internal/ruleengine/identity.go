@@ -175,3 +175,18 @@ func digest(v cty.Value, paths cty.PathSet) string {
 func (e *Engine) Digest(state cty.Value, sensitive cty.PathSet) string {
 	return digest(state, sensitive)
 }
+
+// CloudID returns the id of an operation's object in the spelling that its rule
+// gives it, if it can be told before the object is made.
+func (e *Engine) CloudID(op Operation) (string, bool) {
+	p, r := e.find(op.Provider, op.Type)
+	if r == nil {
+		return "", false
+	}
+	a, err := e.account(p, op.Provider, op.ProviderConfig)
+	if err != nil {
+		return "", false
+	}
+	_, id, err := a.ownID(r, op, a.observer(r, op))
+	return id, err == nil && id != ""
+}

@@ -159,11 +159,27 @@ func samePattern(pattern, path cty.Path) bool {
 		return false
 	}
 	for i, step := range pattern {
-		want, isAttr := step.(cty.GetAttrStep)
-		have, isAttrToo := path[i].(cty.GetAttrStep)
-		if isAttr != isAttrToo || want.Name != have.Name {
+		if !sameStep(step, path[i]) {
 			return false
 		}
 	}
 	return true
+}
+
+// sameStep compares steps. The name of an attribute may also be the key of a
+// map: the paths of a plan in JSON do not tell them apart.
+func sameStep(pattern, step cty.PathStep) bool {
+	want, named := pattern.(cty.GetAttrStep)
+	switch have := step.(type) {
+	case cty.GetAttrStep:
+		return named && want.Name == have.Name
+	case cty.IndexStep:
+		return !named || isKey(have.Key, want.Name)
+	default:
+		return false
+	}
+}
+
+func isKey(key cty.Value, name string) bool {
+	return key.Type() == cty.String && key.IsKnown() && !key.IsNull() && key.AsString() == name
 }

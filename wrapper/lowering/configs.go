@@ -1,0 +1,170 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lowering
+
+import (
+	"strings"
+
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// config is the configuration of the provider instance that a change uses, null
+// when it cannot be told. A plan says which instance a resource uses, and of its
+// configuration only what is constant; the proxy has seen whole configurations,
+// but not whose they are. One that was given is enough; of several, the only one
+// that does not contradict the plan.
+func (r *reader) config(change *tfjson.ResourceChange) cty.Value {
+	none := cty.NullVal(cty.DynamicPseudoType)
+	if r.from.Configs == nil {
+		return none
+	}
+	given := r.from.Configs(change.ProviderName)
+	if len(given) == 1 {
+		return given[0]
+	}
+	said := r.constants(change)
+	fitting := none
+	count := 0
+	for _, config := range given {
+		if agrees(config, said) {
+			fitting = config
+			count++
+		}
+	}
+	if count != 1 {
+		return none
+	}
+	return fitting
+}
+
+// constants are the arguments of the change's provider block whose values stand
+// in the configuration itself, or in a variable of the root module.
+func (r *reader) constants(change *tfjson.ResourceChange) map[string]cty.Value {
+	said := map[string]cty.Value{}
+	resource := r.configured(change.ModuleAddress, change.Type+"."+change.Name)
+	if resource == nil || r.raw.Config == nil {
+		return said
+	}
+	block := r.raw.Config.ProviderConfigs[resource.ProviderConfigKey]
+	if block == nil {
+		return said
+	}
+	for name, x := range block.Expressions {
+		if raw, ok := r.constant(x, block.ModuleAddress); ok {
+			if v, err := decode(raw, nil, cty.DynamicPseudoType); err == nil {
+				said[name] = v
+			}
+		}
+	}
+	return said
+}
+
+// constant is the value of an expression that is a literal or one variable of
+// the root module.
+func (r *reader) constant(x *tfjson.Expression, module string) (any, bool) {
+	switch {
+	case x == nil || x.ExpressionData == nil || len(x.NestedBlocks) > 0:
+		return nil, false
+	case x.ConstantValue != tfjson.UnknownConstantValue && x.ConstantValue != nil:
+		return x.ConstantValue, true
+	case module == "" && len(x.References) == 1:
+		name, isVariable := strings.CutPrefix(x.References[0], "var.")
+		v := r.raw.Variables[name]
+		if !isVariable || v == nil || v.Value == nil {
+			return nil, false
+		}
+		return v.Value, true
+	default:
+		return nil, false
+	}
+}
+
+// agrees says whether a configuration has all the arguments that are known. An
+// expression with one variable in it need not be that variable, so a text that
+// contains it agrees too.
+func agrees(config cty.Value, said map[string]cty.Value) bool {
+	config = bare(config)
+	if !config.IsKnown() || config.IsNull() || !config.Type().IsObjectType() {
+		return false
+	}
+	for name, want := range said {
+		if !config.Type().HasAttribute(name) || !contains(bare(config.GetAttr(name)), want) {
+			return false
+		}
+	}
+	return true
+}
+
+func contains(have, want cty.Value) bool {
+	if fits(want, have) {
+		return true
+	}
+	if !have.IsKnown() || have.IsNull() || have.Type() != cty.String || want.IsNull() || want.Type() != cty.String {
+		return false
+	}
+	return want.AsString() != "" && strings.Contains(have.AsString(), want.AsString())
+}
+
+// configured is a resource as the configuration has it, nil when it is gone
+// from there.
+func (r *reader) configured(module, local string) *tfjson.ConfigResource {
+	if r.raw.Config == nil {
+		return nil
+	}
+	m := r.raw.Config.RootModule
+	for _, name := range moduleCalls(module) {
+		if m == nil || m.ModuleCalls[name] == nil {
+			return nil
+		}
+		m = m.ModuleCalls[name].Module
+	}
+	if m == nil {
+		return nil
+	}
+	for _, resource := range m.Resources {
+		if resource.Mode == tfjson.ManagedResourceMode && resource.Type+"."+resource.Name == local {
+			return resource
+		}
+	}
+	return nil
+}
+
+// moduleCalls are the names of the module calls on the way to a module:
+// module.a["x.y"].module.b has a and b.
+func moduleCalls(address string) []string {
+	var names []string
+	for address != "" {
+		rest, ok := strings.CutPrefix(address, "module.")
+		if !ok {
+			return nil
+		}
+		end := strings.IndexAny(rest, ".[")
+		if end < 0 {
+			return append(names, rest)
+		}
+		names = append(names, rest[:end])
+		address = strings.TrimPrefix(skipKey(rest[end:]), ".")
+	}
+	return names
+}
+
+// skipKey is a text without the instance key that it begins with.
+func skipKey(s string) string {
+	if !strings.HasPrefix(s, "[") {
+		return s
+	}
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && quoted:
+			i++
+		case s[i] == '"':
+			quoted = !quoted
+		case s[i] == ']' && !quoted:
+			return s[i+1:]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,178 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lowering_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/wrapper/intercept"
+	"github.com/tfweaver/tfweaver/wrapper/lowering"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Every call of every plan finds its own change, in whatever order they come.
+func TestEveryCallFindsItsChange(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"create.json", "change.json", "deposed.json"} {
+		p := read(t, name)
+		ops := p.Operations()
+		for i := range ops {
+			op := ops[len(ops)-1-i]
+			got := p.Match(sent(op, stays))
+			if got != op.Address && !twins(got, op.Address) {
+				t.Errorf("%s: %s of %s was taken for %q", name, op.Action, op.Address, got)
+			}
+		}
+		for _, op := range ops {
+			if got := p.Match(sent(op, stays)); got != "" {
+				t.Errorf("%s: a second %s of %s was taken for %q", name, op.Action, op.Address, got)
+			}
+		}
+	}
+}
+
+// twins are created with equal values and cannot be told apart.
+func twins(a, b string) bool {
+	return len(a) == len(b) && a[:len("terraform_data.twin")] == "terraform_data.twin" && b[:len("terraform_data.twin")] == "terraform_data.twin"
+}
+
+func TestUnknownValuesOfThePlanFitAnything(t *testing.T) {
+	t.Parallel()
+	p := read(t, "create.json")
+	op := find(t, p, "simcloud_network_interface.n[1]", admission.Create)
+	call := sent(op, func(path cty.Path) cty.Value { return cty.StringVal(fmt.Sprintf("%d steps", len(path))) })
+	if got := p.Match(call); got != op.Address {
+		t.Errorf("matched %q", got)
+	}
+}
+
+// The forecast guesses ids of objects to come; a guess must not keep a call
+// from its change.
+func TestAGuessedReferenceFitsAnything(t *testing.T) {
+	t.Parallel()
+	p := read(t, "create.json")
+	op := find(t, p, "simcloud_network_interface.n[1]", admission.Create)
+	attrs := op.Planned.AsValueMap()
+	attrs["subnet_id"] = cty.StringVal("/another")
+	op.Planned = cty.ObjectVal(attrs)
+	if got := p.Match(sent(op, stays)); got != "simcloud_network_interface.n[1]" {
+		t.Errorf("matched %q", got)
+	}
+}
+
+// The dependent's input was left open in the plan, so it may be any input; the
+// twins, which foresaw it, go first.
+func TestTwinsAreTakenInOrder(t *testing.T) {
+	t.Parallel()
+	p := read(t, "create.json")
+	call := sent(find(t, p, "terraform_data.twin[1]", admission.Create), stays)
+	want := []string{"terraform_data.twin[0]", "terraform_data.twin[1]", "terraform_data.dependent"}
+	if diff := cmp.Diff(want, p.Candidates(call)); diff != "" {
+		t.Errorf("candidates (-want +got):\n%s", diff)
+	}
+	got := []string{p.Match(call), p.Match(call), p.Match(call), p.Match(call)}
+	if diff := cmp.Diff(append(want, ""), got); diff != "" {
+		t.Errorf("matches (-want +got):\n%s", diff)
+	}
+}
+
+// Associations are made of references only, none of which the plan knew: what
+// the rules know of the ids tells them apart.
+func TestGuessedReferencesTellTwinsApart(t *testing.T) {
+	t.Parallel()
+	p := read(t, "create.json")
+	address := `simcloud_subnet_network_security_group_association.s["b"]`
+	if got := p.Match(sent(find(t, p, address, admission.Create), stays)); got != address {
+		t.Errorf("matched %q", got)
+	}
+}
+
+func TestOtherCallsHaveNoChange(t *testing.T) {
+	t.Parallel()
+	change := func(edit func(*intercept.Call)) string {
+		p := read(t, "change.json")
+		call := sent(find(t, p, `simcloud_subnet.s["a"]`, admission.Update), stays)
+		edit(&call)
+		return p.Match(call)
+	}
+	set := func(v cty.Value, name, text string) cty.Value {
+		attrs := v.AsValueMap()
+		attrs[name] = cty.StringVal(text)
+		return cty.ObjectVal(attrs)
+	}
+	if got := change(func(*intercept.Call) {}); got != `simcloud_subnet.s["a"]` {
+		t.Fatalf("the unchanged call matched %q", got)
+	}
+	for name, edit := range map[string]func(*intercept.Call){
+		"another provider": func(c *intercept.Call) { c.Provider = "registry.opentofu.org/tfweaver/simcloud" },
+		"another type":     func(c *intercept.Call) { c.Type = "simcloud_virtual_network" },
+		"another action":   func(c *intercept.Call) { c.Action, c.Planned = intercept.Delete, cty.NullVal(c.Planned.Type()) },
+		"another object":   func(c *intercept.Call) { c.Prior = set(c.Prior, "id", "/else") },
+		"no state":         func(c *intercept.Call) { c.Prior, c.Planned = cty.NilVal, cty.NilVal },
+	} {
+		if got := change(edit); got != "" {
+			t.Errorf("%s: matched %q", name, got)
+		}
+	}
+}
+
+// A provider may have refreshed an attribute since: the id still tells.
+func TestTheIDTellsWhenValuesDiffer(t *testing.T) {
+	t.Parallel()
+	p := read(t, "change.json")
+	call := sent(find(t, p, `simcloud_subnet.s["b"]`, admission.Update), stays)
+	attrs := call.Prior.AsValueMap()
+	attrs["address_prefix"] = cty.StringVal("10.9.0.0/24")
+	call.Prior = cty.ObjectVal(attrs)
+	if got := p.Match(call); got != `simcloud_subnet.s["b"]` {
+		t.Errorf("matched %q", got)
+	}
+}
+
+func TestSetsWithUnknownElements(t *testing.T) {
+	t.Parallel()
+	src := `{"format_version":"1.2","resource_changes":[{"address":"x_y.a","mode":"managed","type":"x_y","provider_name":"h/n/x",
+		"change":{"actions":["create"],"before":null,"after":{"s":["a",null]},"after_unknown":{"s":[false,true]}}}]}`
+	set := func(texts ...string) intercept.Call {
+		var values []cty.Value
+		for _, s := range texts {
+			values = append(values, cty.StringVal(s))
+		}
+		return intercept.Call{Provider: "h/n/x", Type: "x_y", Action: intercept.Create, Prior: cty.NullVal(cty.DynamicPseudoType),
+			Planned: cty.ObjectVal(map[string]cty.Value{"s": cty.SetVal(values)})}
+	}
+	for _, c := range []struct {
+		call intercept.Call
+		want string
+	}{{set("z", "a"), "x_y.a"}, {set("a"), "x_y.a"}, {set("b", "c"), ""}, {set("a", "b", "c"), ""}} {
+		p, err := lowering.Read(t.Context(), []byte(src), lowering.Sources{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Match(c.call); got != c.want {
+			t.Errorf("%#v matched %q, want %q", c.call.Planned, got, c.want)
+		}
+	}
+}
+
+func TestOperationOfACall(t *testing.T) {
+	t.Parallel()
+	secret := cty.NewPathSet(cty.GetAttrPath("password"))
+	call := intercept.Call{
+		Provider: "h/n/x", Type: "x_y", Action: intercept.Update,
+		Prior: cty.EmptyObjectVal, Planned: cty.EmptyObjectVal, ProviderConfig: mainConfig(),
+		Schema: &intercept.Schema{Sensitive: secret},
+	}
+	op := lowering.Operation(call, "x_y.a")
+	if op.Address != "x_y.a" || op.Action != admission.Update || !op.ProviderConfig.RawEquals(mainConfig()) || !op.Sensitive.Equal(secret) {
+		t.Errorf("operation = %#v", op)
+	}
+	call.Schema = nil
+	if op := lowering.Operation(call, ""); !op.Sensitive.Empty() {
+		t.Errorf("sensitive without a schema = %#v", op.Sensitive)
+	}
+}
