@@ -65,7 +65,7 @@ func (d *decision) complete(c Complete) error {
 	}
 	switch {
 	case e.Status.Final():
-		if e.Status == ended.Status && e.Exists == ended.Exists && e.By == "" {
+		if c.Result != Lost && e.Status == ended.Status && e.Exists == ended.Exists && e.By == "" {
 			return nil // said twice
 		}
 		return e.wrongStatus()

@@ -92,7 +92,7 @@ func (s *State) exists(tx *Tx, e TxEnded, id graph.NodeID) {
 		if tx.Action == Create {
 			n.Incarnation++
 		}
-		if tx.Action != Delete {
+		if tx.Action == Create || tx.Action == Update && e.Status == Operational {
 			n.Owner, n.Address = origin, tx.Address
 		}
 		if n.Type == "" {

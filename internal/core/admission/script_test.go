@@ -498,4 +498,3 @@ func lines(d *datadriven.TestData) []string {
 	list := strings.Split(d.Input, "\n")
 	return slices.DeleteFunc(list, func(l string) bool { return strings.TrimSpace(l) == "" })
 }
-

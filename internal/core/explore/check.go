@@ -287,7 +287,8 @@ func checkKnowledge(w *world) *Violation {
 
 func (w *world) disturbed(id graph.NodeID) bool {
 	for i := range w.config.Ops {
-		if w.runs[i].inflight && meet(w.config.Ops[i].writes, []touch{the(id)}) {
+		op := &w.config.Ops[i]
+		if w.runs[i].inflight && (op.Self == id || meet(op.writes, []touch{the(id)})) {
 			return true
 		}
 	}

@@ -47,7 +47,7 @@ func inside(i, j int) bool {
 type cloud struct {
 	exists [objectCount]bool
 	life   [objectCount]uint8
-	owner  [objectCount]int8                // session that made it, -1 when nobody did
+	owner  [objectCount]int8                // session that last wrote it, -1 when nobody did
 	edits  [objectCount][sessionCount]uint8 // changes, by who made them
 	refs   [objectCount]uint8               // bit set of the objects referred to
 }
@@ -100,9 +100,9 @@ func (c *cloud) land(op *Op, ok bool) {
 	case op.Make:
 		c.exists[self] = true
 		c.life[self]++
-		c.owner[self] = int8(op.Session)
 		fallthrough
 	default:
+		c.owner[self] = int8(op.Session)
 		c.edits[self][op.Session]++
 	}
 	if op.Refers != "" && !op.Remove {
@@ -118,5 +118,18 @@ func (c *cloud) remove(self, session int) {
 			c.owner[i] = -1
 			c.edits[i][session]++
 		}
+	}
+}
+
+// doubt is an operation that failed, of which a person later saw only that the
+// object is there. Nobody can tell that it was not made, so it counts as made.
+func (c *cloud) doubt(op *Op) {
+	self := number(op.Self)
+	if !c.exists[self] || op.Remove || op.reads() {
+		return
+	}
+	c.owner[self] = int8(op.Session)
+	if op.Make {
+		c.life[self]++
 	}
 }

@@ -55,3 +55,29 @@ func TestScenarios(t *testing.T) {
 		})
 	}
 }
+
+// TestGenerated explores configurations of two, three and four operations,
+// chosen systematically, and tries every command in every state.
+func TestGenerated(t *testing.T) {
+	t.Parallel()
+	b := budget(t)
+	var total Stats
+	cover := newCoverage()
+	for _, part := range []struct{ size, stride, limit int }{
+		{2, max(1, 11/b), 2_000 * b},
+		{3, max(1, 1201/b), 3_000 * b},
+		{4, max(1, 30011/b), 4_000 * b},
+	} {
+		for c := range Generate(part.size, part.stride) {
+			stats, err := Explore(c, part.limit, cover)
+			if err != nil {
+				t.Fatal(err)
+			}
+			total.add(stats)
+		}
+	}
+	t.Logf("%d configurations, %d distinct states, %d steps; %d capped", total.Configs, total.States, total.Steps, total.Capped)
+	if m := cover.missing(); len(m) > 0 {
+		t.Errorf("never tried: %v", m)
+	}
+}

@@ -90,7 +90,7 @@ func choices(n, size int) iter.Seq[[]int] {
 func generated(names []string, choice, sessions []int, b, n int) *Config {
 	begin := beginnings[b]
 	c := &Config{There: begin.there, Links: begin.links, Blind: begin.blind, Faults: 1}
-	count := slices.Max(sessions) + 1
+	count := max(2, slices.Max(sessions)+1)
 	var parts []string
 	for i, k := range choice {
 		op := templates[names[k]]()

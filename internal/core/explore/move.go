@@ -200,6 +200,9 @@ func (w *world) prepare(m move) {
 		w.runs[m.who].rounds++
 	case succeed, fail, resolve, refute:
 		w.end(m.who, m.kind == succeed || m.kind == resolve)
+		if m.kind == refute {
+			w.cloud.doubt(&w.config.Ops[m.who])
+		}
 	case notSent:
 		w.runs[m.who].inflight = false
 	case beginRead:
@@ -293,7 +296,7 @@ func (w *world) sessionCommand(m move, at admission.Stamp) admission.Command {
 				o.Edges = append(o.Edges, graph.Edge{From: w.config.Reads, To: objects[to], Kind: graph.References})
 			}
 		}
-		return admission.Observe{Stamp: at, Session: id, Began: w.read.mark, Objects: []admission.Observation{o}}
+		return admission.Observe{Stamp: at, Session: id, Began: w.read.mark, Nodes: decls(), Objects: []admission.Observation{o}}
 	default:
 		return nil
 	}

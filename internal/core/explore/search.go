@@ -224,3 +224,10 @@ func offers(w *world, m move) bool {
 	}
 	return false
 }
+
+func (s *Stats) add(o Stats) {
+	s.Configs += o.Configs
+	s.States += o.States
+	s.Steps += o.Steps
+	s.Capped += o.Capped
+}
