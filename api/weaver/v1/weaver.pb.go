@@ -882,7 +882,7 @@ func (x *Prospect) GetVersion() uint64 {
 type SubmitRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Request *Request               `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
-	// tx resubmits a stale transaction under its old id and ticket.
+	// tx resubmits a stale transaction under its old id, key and ticket.
 	Tx            string `protobuf:"bytes,2,opt,name=tx,proto3" json:"tx,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1082,8 +1082,10 @@ func (x *StartRequest) GetToken() uint64 {
 }
 
 type StartResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	SendByMs      int64                  `protobuf:"varint,1,opt,name=send_by_ms,json=sendByMs,proto3" json:"send_by_ms,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// send_by_ms is for how long the call may still be sent, reckoned from when
+	// the request left the client, on a clock that runs through suspend.
+	SendByMs      int64 `protobuf:"varint,1,opt,name=send_by_ms,json=sendByMs,proto3" json:"send_by_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -3,6 +3,10 @@
 
 // Package client is how every product reaches a coordinator, also an embedded
 // one, so that one machine and a cluster share one path.
+//
+// A [Session] keeps its lease by itself. A coordinator that restarts within
+// the lease is not noticed, except as a delay: calls are repeated under the
+// same key until the lease is over.
 package client
 
 import (
@@ -71,6 +75,21 @@ func (e *RejectedError) Error() string {
 	return fmt.Sprintf("refused by the coordinator (%s): %s", e.Report.ID, e.Report.Decision)
 }
 
+// StaleError is the answer to a plan that the graph has moved under.
+type StaleError struct {
+	// Tx keeps its ticket for a few seconds: lower the plan anew and submit
+	// it under this id.
+	Tx admission.TxID
+	// Report says what has changed.
+	Report conflict.Report
+}
+
+// Error names the transaction.
+func (e *StaleError) Error() string { return fmt.Sprintf("%s: %s", e.Tx, ErrStale) }
+
+// Unwrap is ErrStale.
+func (e *StaleError) Unwrap() error { return ErrStale }
+
 // Errors that callers decide on.
 var (
 	// ErrStale: the graph moved; lower the plan anew and resubmit.
@@ -80,34 +99,8 @@ var (
 	ErrWithdrawn = errors.New("the transaction was withdrawn")
 	// ErrSessionEnded: the lease ran out or the session was closed.
 	ErrSessionEnded = errors.New("the session has ended")
+	// ErrTooLate: the lease may be over before the call would be sent.
+	ErrTooLate = errors.New("too late to send the call: the lease may have run out")
 	// ErrUnreachable: no coordinator answers at the address.
 	ErrUnreachable = errors.New("the coordinator cannot be reached")
 )
-
-// The client's methods, over the other files of this package:
-//
-//	Dial(ctx, target string) (*Client, error)              target: unix:///path
-//	(*Client) Info(ctx) (*weaverv1.InfoResponse, error)
-//	(*Client) Open(ctx, SessionConfig) (*Session, error)   starts heartbeats
-//	(*Client) Status(ctx) (coordinator.Status, error)
-//	(*Client) Explain(ctx, tx) (conflict.Report, admission.Status, error)
-//	(*Client) Resolve(ctx, tx, actor, reason string, exists bool) error
-//	(*Client) Watch(ctx) iter.Seq2[*weaverv1.WatchEvent, error]
-//	(*Client) Close() error
-//
-//	(*Session) ID() string
-//	(*Session) SetPhase(string)
-//	(*Session) Done() <-chan struct{}, Err() error         session lost
-//	(*Session) Forecast(ctx, []admission.Request, declare bool) ([]Prospect, error)
-//	(*Session) Submit(ctx, admission.Request, resubmit admission.TxID, onWait func(Waiting)) (*Grant, error)
-//	      blocks until admitted; ctx ending withdraws; *RejectedError, ErrStale
-//	      (a *StaleError carrying the TxID), ErrWithdrawn, ErrSessionEnded;
-//	      reconnects with the same key after a transport error until the lease
-//	      is over
-//	(*Session) Observe(ctx, began uint64, nodes []graph.Decl, objects []admission.Observation) (uint64, error)
-//	(*Session) Lookup(ctx, ...graph.NodeID) ([]coordinator.Found, uint64 index, error)
-//	(*Session) Close(ctx) (peers int, error)
-//	(*Grant) Tx() admission.TxID
-//	(*Grant) Start(ctx) error                              refuses after the send-by time
-//	(*Grant) Complete(ctx, Outcome) error                  also after a lost Start answer
-//	(*Grant) Withdraw(ctx) error

@@ -1,0 +1,177 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials/insecure"
+
+	weaverv1 "github.com/tfweaver/tfweaver/api/weaver/v1"
+	"github.com/tfweaver/tfweaver/internal/coordinator"
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/conflict"
+)
+
+// Protocol is the version of the API's semantics that this client speaks.
+const Protocol = 1
+
+const (
+	// maxMessage bounds an answer.
+	maxMessage = 32 << 20
+	// knock is for how long one attempt to connect may take. An embedded
+	// coordinator may have to be started first.
+	knock = 20 * time.Second
+)
+
+// Dialer opens a connection to the coordinator. It is called again whenever
+// the connection was lost, and may find another one then.
+type Dialer func(ctx context.Context) (net.Conn, error)
+
+// Client is a connection to a coordinator. Safe for concurrent use.
+type Client struct {
+	target string
+	conn   *grpc.ClientConn
+	api    weaverv1.CoordinatorClient
+}
+
+// Dial connects to the coordinator at target, unix:///path/to/socket, and
+// makes sure that it speaks this client's protocol.
+func Dial(ctx context.Context, target string) (*Client, error) {
+	path, ok := strings.CutPrefix(target, "unix://")
+	if !ok || !filepath.IsAbs(path) {
+		return nil, fmt.Errorf("%q is no address of a coordinator: this version supports Unix sockets only, as in unix:///path/to/socket", target)
+	}
+	c, err := DialWith(ctx, target, func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", path)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w; is `tfweaver serve --listen %s` running?", err, target)
+	}
+	return c, nil
+}
+
+// DialWith is Dial with another way to open connections; target is what errors
+// call the coordinator.
+func DialWith(ctx context.Context, target string, dial Dialer) (*Client, error) {
+	conn, err := grpc.NewClient("passthrough:///coordinator",
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return dial(ctx) }),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithAuthority("localhost"),
+		grpc.WithDisableServiceConfig(),
+		grpc.WithIdleTimeout(0),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage)),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
+			MinConnectTimeout: knock,
+		}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", target, err)
+	}
+	c := &Client{target: target, conn: conn, api: weaverv1.NewCoordinatorClient(conn)}
+	if err := c.check(ctx); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// check makes sure that both sides mean the same by what they say.
+func (c *Client) check(ctx context.Context) error {
+	info, err := c.Info(ctx)
+	if err != nil {
+		return err
+	}
+	if info.GetProtocol() != Protocol {
+		return fmt.Errorf("the coordinator at %s (tfweaver %s) speaks protocol %d, this program %d: use the same version of tfweaver on both sides",
+			c.target, info.GetVersion(), info.GetProtocol(), Protocol)
+	}
+	return nil
+}
+
+// Info says who answers.
+func (c *Client) Info(ctx context.Context) (*weaverv1.InfoResponse, error) {
+	info, err := c.api.Info(ctx, &weaverv1.InfoRequest{})
+	return info, c.explain(ctx, err)
+}
+
+// Status lists everything that is going on.
+func (c *Client) Status(ctx context.Context) (coordinator.Status, error) {
+	var s coordinator.Status
+	out, err := c.api.Status(ctx, &weaverv1.StatusRequest{})
+	if err != nil {
+		return s, c.explain(ctx, err)
+	}
+	if err := json.Unmarshal(out.GetJson(), &s); err != nil {
+		return s, fmt.Errorf("read the coordinator's status: %w", err)
+	}
+	return s, nil
+}
+
+// Explain returns the report of a transaction, and its state.
+func (c *Client) Explain(ctx context.Context, tx admission.TxID) (conflict.Report, admission.Status, error) {
+	out, err := c.api.Explain(ctx, &weaverv1.ExplainRequest{Tx: string(tx)})
+	if err != nil {
+		return conflict.Report{}, "", c.explain(ctx, err)
+	}
+	report, err := readReport(out.GetReport())
+	return report, admission.Status(out.GetStatus()), err
+}
+
+// Resolve settles an uncertain transaction by a named person's word.
+func (c *Client) Resolve(ctx context.Context, tx admission.TxID, actor, reason string, exists bool) error {
+	_, err := c.api.Resolve(ctx, &weaverv1.ResolveRequest{Tx: string(tx), Actor: actor, Reason: reason, Exists: exists})
+	return c.explain(ctx, err)
+}
+
+// Watch yields what happens from now on, until ctx ends or an error is
+// yielded.
+func (c *Client) Watch(ctx context.Context) iter.Seq2[*weaverv1.WatchEvent, error] {
+	return func(yield func(*weaverv1.WatchEvent, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		stream, err := c.api.Watch(ctx, &weaverv1.WatchRequest{})
+		if err != nil {
+			yield(nil, c.explain(ctx, err))
+			return
+		}
+		for {
+			e, err := stream.Recv()
+			if err != nil {
+				if err := c.explain(ctx, err); err != nil {
+					yield(nil, err)
+				}
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Close closes the connection. Sessions must be closed before.
+func (c *Client) Close() error { return c.conn.Close() }
+
+func readReport(data []byte) (conflict.Report, error) {
+	var r conflict.Report
+	if len(data) == 0 {
+		return r, nil
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return r, fmt.Errorf("read a conflict report: %w", err)
+	}
+	return r, nil
+}

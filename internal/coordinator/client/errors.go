@@ -1,0 +1,95 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/tfweaver/tfweaver/internal/coordinator"
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+)
+
+// explain turns an error of the API into the one that the coordinator meant.
+func (c *Client) explain(ctx context.Context, err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return nil
+	}
+	st, ok := status.FromError(err)
+	if !ok {
+		return err
+	}
+	if meant := reason(st); meant != nil {
+		switch {
+		case errors.Is(meant, coordinator.ErrUnavailable):
+			return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.target, st.Message())
+		case errors.Is(meant, admission.ErrNoSession):
+			return fmt.Errorf("%w: %w", ErrSessionEnded, meant)
+		default:
+			return &remoteError{text: st.Message(), meant: meant}
+		}
+	}
+	switch st.Code() {
+	case codes.Canceled, codes.DeadlineExceeded:
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.target, st.Message())
+	case codes.Unavailable:
+		return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.target, st.Message())
+	default:
+		return fmt.Errorf("the coordinator at %s: %s", c.target, st.Message())
+	}
+}
+
+// remoteError is an error of the coordinator in its own words.
+type remoteError struct {
+	text  string
+	meant error
+}
+
+func (e *remoteError) Error() string { return e.text }
+func (e *remoteError) Unwrap() error { return e.meant }
+
+// reason is the error that the details of a status name; nil when none is.
+func reason(st *status.Status) error {
+	for _, d := range st.Details() {
+		if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetDomain() == coordinator.ErrorDomain {
+			return coordinator.FromReason(info.GetReason())
+		}
+	}
+	return nil
+}
+
+const (
+	firstPause = 20 * time.Millisecond
+	maxPause   = 500 * time.Millisecond
+)
+
+// retry repeats f while the coordinator cannot be reached, until ctx ends or
+// for has passed. f must be safe to repeat.
+func retry(ctx context.Context, patience time.Duration, f func() error) error {
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		err := f()
+		if !errors.Is(err, ErrUnreachable) {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-limit.C:
+			return err
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc"
+
+	weaverv1 "github.com/tfweaver/tfweaver/api/weaver/v1"
+)
+
+// beatsPerLease is how many signs of life fit into a lease: two may get lost.
+const beatsPerLease = 3
+
+// heart is the heartbeat stream while it works.
+type heart struct {
+	session *Session
+	stream  grpc.BidiStreamingClient[weaverv1.HeartbeatRequest, weaverv1.HeartbeatResponse]
+	stop    context.CancelFunc
+}
+
+// keepAlive renews the lease until the session ends. The session is lost when
+// the coordinator says so, or when it was not heard of for a whole lease.
+func (s *Session) keepAlive() {
+	defer close(s.beating)
+	h := heart{session: s}
+	defer h.drop()
+	last := time.Now()
+	timer := time.NewTimer(s.lease / beatsPerLease)
+	defer timer.Stop()
+	for {
+		select {
+		case <-s.life.Done():
+			return
+		case <-timer.C:
+		case <-s.poke:
+		}
+		began := time.Now()
+		err := h.beat()
+		switch {
+		case err == nil:
+			last = began
+			timer.Reset(s.lease / beatsPerLease)
+		case errors.Is(err, ErrSessionEnded):
+			s.end(err)
+			return
+		case time.Since(last) > s.lease:
+			s.end(fmt.Errorf("%w: no answer for a whole lease: %w", ErrSessionEnded, err))
+			return
+		default:
+			timer.Reset(min(s.lease/(8*beatsPerLease), maxPause))
+		}
+	}
+}
+
+// beat is one sign of life, on a new stream if need be.
+func (h *heart) beat() error {
+	s := h.session
+	s.mu.Lock()
+	phase := s.phase
+	s.mu.Unlock()
+	if err := h.exchange(phase); err != nil {
+		h.drop()
+		return err
+	}
+	s.mu.Lock()
+	if s.phase == phase {
+		s.phase = "" // it is known now
+	}
+	s.mu.Unlock()
+	return nil
+}
+
+func (h *heart) exchange(phase string) error {
+	s := h.session
+	if h.stream == nil {
+		ctx, cancel := context.WithCancel(s.signed(s.life))
+		h.stop = cancel
+		stream, err := s.client.api.Heartbeat(ctx)
+		if err != nil {
+			return s.client.explain(ctx, err)
+		}
+		h.stream = stream
+	}
+	// An answer that takes longer than this is as good as none.
+	patience := time.AfterFunc(max(s.lease/beatsPerLease, 100*time.Millisecond), h.stop)
+	defer patience.Stop()
+	// Send's own error says only that the stream is over; Recv says why.
+	sent := h.stream.Send(&weaverv1.HeartbeatRequest{Phase: phase})
+	_, err := h.stream.Recv()
+	if err == nil {
+		return nil
+	}
+	if explained := s.client.explain(s.life, err); explained != nil {
+		return explained
+	}
+	return fmt.Errorf("%w: %w", ErrUnreachable, errors.Join(sent, err))
+}
+
+func (h *heart) drop() {
+	if h.stop != nil {
+		h.stop()
+	}
+	h.stream, h.stop = nil, nil
+}

@@ -1,0 +1,135 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/tfweaver/tfweaver/internal/coordinator"
+	"github.com/tfweaver/tfweaver/internal/journal/bboltjournal"
+)
+
+// Config is what a coordinator process works with.
+type Config struct {
+	// Listen is the address, unix:///path/to/socket.
+	Listen string
+	// Address makes the address once the epoch is known; it takes the place
+	// of Listen where every leader has an address of its own.
+	Address func(epoch uint64) string
+	// Dir is the folder of the journal.
+	Dir string
+	// LeadWithin is how long to wait for a journal that another process
+	// holds; 0 waits until the context ends.
+	LeadWithin time.Duration
+	// IdleExit ends the process after as long without a live session and
+	// without a connection; 0 never does.
+	IdleExit time.Duration
+	// Version is the program's.
+	Version string
+	// Embedded says that the coordinator serves one user on one machine.
+	Embedded bool
+	// Logger gets what operators want to know; nil discards it.
+	Logger *slog.Logger
+	// Ready is called once connections are accepted, with the address and the
+	// epoch; Gone when that is about to end, while the journal is still held.
+	// Gone may be called more than once.
+	Ready func(address string, epoch uint64) error
+	Gone  func()
+}
+
+// Run leads the journal in config.Dir and serves it until ctx ends or nobody
+// was there for config.IdleExit. The journal is released last. It returns nil
+// after an orderly end, and journal.ErrInUse when another process holds the
+// journal for longer than config.LeadWithin.
+func Run(ctx context.Context, config Config) (err error) {
+	if config.Address == nil {
+		if _, err := SocketPath(config.Listen); err != nil {
+			return err
+		}
+	}
+	j, err := bboltjournal.Open(config.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	c, err := start(ctx, config, j)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeWithin(c)) }()
+	return serve(ctx, config, c)
+}
+
+// start leads the journal.
+func start(ctx context.Context, config Config, j *bboltjournal.Journal) (*coordinator.Coordinator, error) {
+	lead, cancel := ctx, context.CancelFunc(func() {})
+	if config.LeadWithin > 0 {
+		lead, cancel = context.WithTimeout(ctx, config.LeadWithin)
+	}
+	defer cancel()
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return coordinator.New(lead, coordinator.Config{
+		Journal: j, Logger: config.Logger, Version: config.Version,
+		Host: host, Store: j.Path(), Embedded: config.Embedded,
+	})
+}
+
+func closeWithin(c *coordinator.Coordinator) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := c.Close(ctx); err != nil {
+		return fmt.Errorf("close the coordinator: %w", err)
+	}
+	return nil
+}
+
+func serve(ctx context.Context, config Config, c *coordinator.Coordinator) error {
+	address := config.Listen
+	if config.Address != nil {
+		address = config.Address(c.Epoch())
+	}
+	l, err := Listen(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer removeSocket(address)
+	if config.Ready != nil {
+		if err := config.Ready(address, c.Epoch()); err != nil {
+			return errors.Join(err, l.Close())
+		}
+	}
+	return New(c).Serve(ctx, &closing{Listener: l, before: config.Gone}, config.IdleExit)
+}
+
+// closing calls before ahead of the first Close, so that nobody is sent to a
+// listener that is gone.
+type closing struct {
+	net.Listener
+	before func()
+}
+
+// Close implements net.Listener.
+func (c *closing) Close() error {
+	if c.before != nil {
+		c.before()
+	}
+	return c.Listener.Close()
+}
+
+// removeSocket is called while the journal is still held, so the socket cannot
+// be a successor's.
+func removeSocket(address string) {
+	if path, err := SocketPath(address); err == nil {
+		_ = os.Remove(path)
+	}
+}

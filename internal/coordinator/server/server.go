@@ -1,0 +1,161 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/stats"
+
+	weaverv1 "github.com/tfweaver/tfweaver/api/weaver/v1"
+	"github.com/tfweaver/tfweaver/internal/coordinator"
+)
+
+// Protocol is the version of the API's semantics.
+const Protocol = 1
+
+const (
+	// maxMessage bounds a message: a forecast of some thousand changes.
+	maxMessage = 32 << 20
+	// maxStreams bounds what one connection may have under way.
+	maxStreams = 1024
+	// maxHeader bounds the metadata of a call.
+	maxHeader = 16 << 10
+	// farewell is for how long answers under way are waited for at the end.
+	farewell = 2 * time.Second
+)
+
+// Server serves one coordinator.
+type Server struct {
+	weaverv1.UnimplementedCoordinatorServer
+	c     *coordinator.Coordinator
+	log   *slog.Logger
+	grpc  *grpc.Server
+	conns connections
+	// life ends when the server stops.
+	life context.Context
+	quit context.CancelFunc
+}
+
+// New returns a server that listens nowhere yet.
+func New(c *coordinator.Coordinator) *Server {
+	s := &Server{c: c, log: c.Config().Logger}
+	s.life, s.quit = context.WithCancel(context.Background())
+	s.grpc = grpc.NewServer(
+		grpc.MaxRecvMsgSize(maxMessage),
+		grpc.MaxSendMsgSize(maxMessage),
+		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.MaxHeaderListSize(maxHeader),
+		grpc.StatsHandler(&s.conns),
+	)
+	weaverv1.RegisterCoordinatorServer(s.grpc, s)
+	return s
+}
+
+// Serve answers on l until ctx ends, or until there was neither a live session
+// nor a connection for idle (0: never). It closes l, but neither the
+// coordinator nor its journal. It returns nil after an orderly end.
+func (s *Server) Serve(ctx context.Context, l net.Listener, idle time.Duration) error {
+	served := make(chan error, 1)
+	go func() { served <- s.grpc.Serve(l) }()
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+	case <-s.idle(ctx, idle):
+		s.log.Info("nobody is here any more", "idle", idle)
+	}
+	s.stop()
+	if err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return nil
+}
+
+// stop lets answers under way out, but waits for nobody's stream.
+func (s *Server) stop() {
+	s.quit()
+	timer := time.AfterFunc(farewell, s.grpc.Stop)
+	defer timer.Stop()
+	s.grpc.GracefulStop()
+}
+
+// whileServing is ctx, ended also by the end of the server: no stream holds
+// that up.
+func (s *Server) whileServing(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(s.life, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
+// orQuitting names the end of the server where it is the cause of an error.
+func (s *Server) orQuitting(err error) error {
+	if err != nil && s.life.Err() != nil {
+		return coordinator.ErrUnavailable
+	}
+	return err
+}
+
+// idle closes the channel it returns once nobody was here for a time.
+func (s *Server) idle(ctx context.Context, limit time.Duration) <-chan struct{} {
+	if limit <= 0 {
+		return nil
+	}
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(min(max(limit/8, 5*time.Millisecond), time.Second))
+		defer tick.Stop()
+		busy := time.Now()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-s.life.Done():
+				return
+			case now := <-tick.C:
+				if s.conns.open.Load() > 0 || s.c.Live() > 0 {
+					busy = now
+				} else if now.Sub(busy) >= limit {
+					close(done)
+					return
+				}
+			}
+		}
+	}()
+	return done
+}
+
+// connections counts the open connections.
+type connections struct{ open atomic.Int64 }
+
+var _ stats.Handler = (*connections)(nil)
+
+// TagRPC implements stats.Handler.
+func (*connections) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
+
+// HandleRPC implements stats.Handler.
+func (*connections) HandleRPC(context.Context, stats.RPCStats) {}
+
+// TagConn implements stats.Handler.
+func (*connections) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+
+// HandleConn implements stats.Handler.
+func (c *connections) HandleConn(_ context.Context, s stats.ConnStats) {
+	switch s.(type) {
+	case *stats.ConnBegin:
+		c.open.Add(1)
+	case *stats.ConnEnd:
+		c.open.Add(-1)
+	}
+}
