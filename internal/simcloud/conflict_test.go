@@ -218,6 +218,29 @@ func TestASupersededCreationDoesNotBindTheAddressSpace(t *testing.T) {
 	l.gone(subnetPath + "a")
 }
 
+// tickingClock moves on by a little whenever it is read, as real time does.
+type tickingClock struct{ *simcloud.VirtualClock }
+
+func (c tickingClock) Now() time.Time {
+	c.Advance(time.Microsecond)
+	return c.VirtualClock.Now()
+}
+
+func TestALoserEndsWhenItsWinnerBegins(t *testing.T) {
+	t.Parallel()
+	clock := simcloud.NewVirtualClock(epoch)
+	cloud, err := simcloud.New(simcloud.Config{Supersede: true, Clock: tickingClock{clock}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &lab{t, clock, cloud}
+	l.built(group(), network())
+	l.must(l.send(subnet("a", "10.0.1.0/24")))
+	l.must(l.send(network()))
+	l.settle()
+	l.checkAlone(l.log().Operations)
+}
+
 // deafClock is a clock whose timers cannot be stopped, as when they are already
 // on their way.
 type deafClock struct{ *simcloud.VirtualClock }

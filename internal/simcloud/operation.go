@@ -49,7 +49,8 @@ func (c *Cloud) start(ch *change, number string) *operation {
 	}
 	delete(c.failNext, ch.id.Key())
 	for _, loser := range ch.supersedes {
-		c.cancel(loser, arm.CodeSuperseded, "superseded by "+op.name()+" of "+op.id.String(), op.number)
+		// The loser ends at the instant the winner begins.
+		c.cancel(loser, ch.now, arm.CodeSuperseded, "superseded by "+op.name()+" of "+op.id.String(), op.number)
 	}
 	c.place(ch)
 	c.operations[number] = op
@@ -115,7 +116,7 @@ func (c *Cloud) expire(op *operation) {
 }
 
 func (c *Cloud) succeed(op *operation) {
-	c.settle(op, arm.OperationSucceeded, nil, "")
+	c.settle(op, c.clock.Now(), arm.OperationSucceeded, nil, "")
 	if op.verb == Delete {
 		c.remove(op)
 		return
@@ -129,7 +130,7 @@ func (c *Cloud) succeed(op *operation) {
 // fail ends an operation Failed. What was to be created or changed stays there
 // in state Failed, as in the real cloud, until it is written again or deleted.
 func (c *Cloud) fail(op *operation) {
-	c.settle(op, arm.OperationFailed, op.doomed, "")
+	c.settle(op, c.clock.Now(), arm.OperationFailed, op.doomed, "")
 	if o, ok := c.objects[op.id.Key()]; ok {
 		o.res.Properties.ProvisioningState = arm.Failed
 	}
@@ -137,9 +138,9 @@ func (c *Cloud) fail(op *operation) {
 
 // cancel ends an operation before its time and undoes it: an object it created
 // is gone, an object it changed is as before, in state Canceled.
-func (c *Cloud) cancel(op *operation, code arm.Code, message, by string) {
+func (c *Cloud) cancel(op *operation, at time.Time, code arm.Code, message, by string) {
 	op.stop()
-	c.settle(op, arm.OperationCanceled, &arm.Error{Code: code, Message: message, Target: op.id.String()}, by)
+	c.settle(op, at, arm.OperationCanceled, &arm.Error{Code: code, Message: message, Target: op.id.String()}, by)
 	o, ok := c.objects[op.id.Key()]
 	switch {
 	case !ok:
@@ -158,7 +159,7 @@ func (c *Cloud) remove(op *operation) {
 	inside := op.id.Key() + "/"
 	for _, other := range slices.Clone(c.inFlight) {
 		if strings.HasPrefix(other.id.Key(), inside) {
-			c.cancel(other, arm.CodeResourceGroupBeingDeleted, "the resource group was deleted", op.number)
+			c.cancel(other, op.end, arm.CodeResourceGroupBeingDeleted, "the resource group was deleted", op.number)
 		}
 	}
 	for _, child := range c.below(op.id) {
@@ -168,8 +169,8 @@ func (c *Cloud) remove(op *operation) {
 }
 
 // settle records the end of an operation.
-func (c *Cloud) settle(op *operation, status string, failure *arm.Error, by string) {
-	op.status, op.failure, op.end = status, failure, c.clock.Now()
+func (c *Cloud) settle(op *operation, at time.Time, status string, failure *arm.Error, by string) {
+	op.status, op.failure, op.end = status, failure, at
 	c.inFlight = slices.DeleteFunc(c.inFlight, func(o *operation) bool { return o == op })
 	e := op.call.event(op.end, op.id)
 	e.OperationID, e.BlockedBy = op.number, by

@@ -86,6 +86,12 @@ func TestPutGetListDelete(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := c.Delete(t.Context(), arm.GroupID(arm.DefaultSubscription, "g"), ""); err != nil {
+		t.Error(err)
+	}
+	if err := c.Delete(t.Context(), netID, ""); err != nil { // even its group is gone
+		t.Error(err)
+	}
 	if _, err := c.Get(t.Context(), netID); !client.IsNotFound(err) {
 		t.Errorf("got %v", err)
 	}

@@ -200,6 +200,10 @@ func TestCloudErrorsAreDiagnostics(t *testing.T) {
 			t.Errorf("%q lacks %q", diags[0], part)
 		}
 	}
+	_, diags = d.apply(t.Context(), instance{name: "simcloud_subnet_network_security_group_association"}, steps()[5].config)
+	if len(diags) != 1 || !strings.Contains(diags[0], "ResourceNotFound") {
+		t.Errorf("got %s", diags)
+	}
 	made := d.built("")
 	_, diags = d.apply(t.Context(), made["simcloud_subnet"], nil)
 	if len(diags) != 1 || !strings.Contains(diags[0], "Cannot delete simcloud_subnet: InUseSubnetCannotBeDeleted") || !strings.Contains(diags[0], "Object: "+subnetPath) {

@@ -26,16 +26,20 @@ var (
 )
 
 func main() {
-	if err := serve(context.Background()); err != nil {
+	if err := serve(context.Background(), protocolVersion, address); err != nil {
 		fmt.Fprintln(os.Stderr, "terraform-provider-simcloud:", err)
 		os.Exit(1)
 	}
 }
 
-func serve(ctx context.Context) error {
+// serve speaks the given protocol on standard output until Terraform ends it.
+func serve(ctx context.Context, protocolVersion, address string) error {
 	protocol, err := strconv.Atoi(protocolVersion)
 	if err != nil {
 		return fmt.Errorf("protocol version: %w", err)
 	}
-	return providerserver.Serve(ctx, provider.New(version.Version), providerserver.ServeOpts{Address: address, ProtocolVersion: protocol})
+	if err := providerserver.Serve(ctx, provider.New(version.Version), providerserver.ServeOpts{Address: address, ProtocolVersion: protocol}); err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return nil
 }
