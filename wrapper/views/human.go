@@ -115,7 +115,7 @@ func (h *Human) Summary(s Summary) { h.out.Print(h.summary(s)) }
 func (h *Human) summary(s Summary) string {
 	var b strings.Builder
 	for _, c := range s.Crashes {
-		detail := "Its outcome is not known where it was changing something."
+		detail := "Where it was changing something, the outcome is not known."
 		if c.Trace != "" {
 			detail = c.Trace + "\n\n" + detail
 		}
@@ -201,7 +201,7 @@ func holder(h conflict.Holder) string {
 	if h.Redacted {
 		return "another session"
 	}
-	name := h.Actor
+	name := printable(h.Actor)
 	if name == "" {
 		name = "session " + h.Session
 	}
