@@ -1,0 +1,41 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package embedded
+
+import (
+	"context"
+	"os"
+
+	"github.com/tfweaver/tfweaver/internal/coordinator/server"
+)
+
+// Serve is the coordinator that Connect starts: it leads the journal in the
+// state folder, publishes where it listens, and ends when ctx does or when
+// nobody was there for IdleExit. It returns journal.ErrInUse when another
+// process keeps the journal.
+func Serve(ctx context.Context, o Options) error {
+	o, err := o.complete()
+	if err != nil {
+		return err
+	}
+	if err := o.prepare(); err != nil {
+		return err
+	}
+	var led uint64
+	return server.Run(ctx, server.Config{
+		Address:    func(epoch uint64) string { return "unix://" + o.socket(epoch) },
+		Dir:        o.Dir,
+		LeadWithin: leadWithin,
+		IdleExit:   o.IdleExit,
+		Version:    o.Version,
+		Embedded:   true,
+		Logger:     o.Logger,
+		Ready: func(address string, epoch uint64) error {
+			led = epoch
+			o.sweep(epoch)
+			return o.publish(Current{Address: address, PID: os.Getpid(), Version: o.Version, Epoch: epoch})
+		},
+		Gone: func() { o.unpublish(led) },
+	})
+}
