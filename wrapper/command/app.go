@@ -1,0 +1,158 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/tfweaver/tfweaver/wrapper/arguments"
+	"github.com/tfweaver/tfweaver/wrapper/identity"
+	"github.com/tfweaver/tfweaver/wrapper/terraform"
+	"github.com/tfweaver/tfweaver/wrapper/views"
+)
+
+// Exit codes beside those of Terraform, which are passed on as they are: 0, 1
+// for an error, 2 for "-detailed-exitcode" with changes.
+const (
+	// ExitError is Terraform's own code for an error. A refusal is one.
+	ExitError = 1
+	// ExitRefused is used for a refusal with -weaver-exit-codes: "try later",
+	// EX_TEMPFAIL of sysexits.
+	ExitRefused = 75
+	// ExitSetup is used for trouble before Terraform starts: EX_CONFIG of
+	// sysexits.
+	ExitSetup = 78
+)
+
+// App is everything that a run takes from its surroundings.
+type App struct {
+	// Args are the arguments after the program's name.
+	Args []string
+	Env  arguments.Environment
+	// Dir is the current folder, absolute.
+	Dir string
+	// Self is the path of this program.
+	Self   string
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	System identity.System
+	// Signals are the signals that this process gets.
+	Signals <-chan os.Signal
+	// Replace runs a program in place of this one. It returns only on an
+	// error, or where the operating system has no such thing.
+	Replace func(path string, args, env []string) (int, error)
+	Now     func() time.Time
+}
+
+// Main runs the program with the process's own surroundings and returns its
+// exit code.
+func Main() int {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	// Room for what comes while nobody listens, such as between two runs of
+	// the CLI.
+	signals := make(chan os.Signal, 8)
+	app := &App{
+		Args: os.Args[1:], Env: os.Environ(), Dir: dir, Self: self,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		System: identity.Current(), Signals: signals, Now: time.Now,
+		Replace: func(path string, args, env []string) (int, error) {
+			signal.Reset()
+			return terraform.Exec(path, args, env)
+		},
+	}
+	signal.Notify(signals, terraform.Signals()...)
+	return app.Run(context.Background())
+}
+
+// Run carries the command line out and returns the exit code.
+func (a *App) Run(ctx context.Context) int {
+	inv, err := arguments.Parse(a.Args, a.Env)
+	if err != nil {
+		return a.fail(inv, err)
+	}
+	if inv.Own {
+		return a.own(ctx, inv)
+	}
+	binary, err := terraform.Find(a.Env, a.Self)
+	if err != nil {
+		return a.fail(inv, err)
+	}
+	plain := plainly(inv)
+	if !plain {
+		code, err := a.coordinate(ctx, inv, binary)
+		switch {
+		case errors.Is(err, errNothingToCoordinate):
+		case err != nil:
+			return a.fail(inv, err)
+		default:
+			return code
+		}
+	}
+	code, err := a.Replace(binary.Path, inv.Argv(), terraform.Deeper(a.Env))
+	if err != nil {
+		return a.fail(inv, err)
+	}
+	return code
+}
+
+// plainly says whether a command is left to the CLI: because it is told so,
+// or because it neither reads nor changes the cloud. "init" above all must
+// not see any proxies: it would silently not install their providers.
+func plainly(inv arguments.Invocation) bool {
+	if inv.Weaver.Off || inv.Help() {
+		return true
+	}
+	switch inv.Command {
+	case "apply", "destroy", "plan", "refresh", "import", "console", "test":
+		return false
+	default:
+		return true
+	}
+}
+
+// fail shows an error that came before Terraform started.
+func (a *App) fail(inv arguments.Invocation, err error) int {
+	problem, code := explain(err)
+	a.view(inv, inv.Options(a.Env)).Problem(problem)
+	return code
+}
+
+// view is how events are shown: as JSON where Terraform is asked for JSON.
+func (a *App) view(inv arguments.Invocation, opts arguments.Options) views.View {
+	view, _ := a.views(inv, opts)
+	return view
+}
+
+// views also returns the printer that Terraform's own lines must go through.
+func (a *App) views(inv arguments.Invocation, opts arguments.Options) (views.View, *views.Printer) {
+	people := views.NewHuman(views.NewPrinter(a.Stderr), views.Style{
+		Colour:     isTerminal(a.Stderr) && !opts.NoColor && a.Env.Get("NO_COLOR") == "",
+		Automation: a.Env.Get("TF_IN_AUTOMATION") != "",
+	})
+	if !opts.JSON || inv.Own {
+		return people, nil
+	}
+	lines := views.NewPrinter(a.Stdout)
+	return views.NewJSON(lines, people, a.Now), lines
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

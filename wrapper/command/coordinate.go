@@ -1,0 +1,286 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/hashicorp/go-version"
+
+	"github.com/tfweaver/tfweaver/internal/coordinator/client"
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/ruleengine"
+	tfweaver "github.com/tfweaver/tfweaver/internal/version"
+	"github.com/tfweaver/tfweaver/wrapper/arguments"
+	"github.com/tfweaver/tfweaver/wrapper/gatekeeper"
+	"github.com/tfweaver/tfweaver/wrapper/identity"
+	"github.com/tfweaver/tfweaver/wrapper/intercept"
+	"github.com/tfweaver/tfweaver/wrapper/terraform"
+	"github.com/tfweaver/tfweaver/wrapper/views"
+)
+
+// patience bounds how long the end of a run may wait for calls that were sent
+// and not answered when the CLI is gone.
+const patience = 30 * time.Minute
+
+// goodbye bounds the messages to the coordinator after the CLI has ended.
+const goodbye = 10 * time.Second
+
+// run is one coordinated run.
+type run struct {
+	app     *App
+	inv     arguments.Invocation
+	opts    arguments.Options
+	binary  terraform.Binary
+	version *version.Version
+	workdir terraform.Workdir
+	view    views.View
+	// lines is the printer of JSON lines; nil when there are none.
+	lines   *views.Printer
+	log     *slog.Logger
+	session *client.Session
+	where   whereabouts
+	engine  *ruleengine.Engine
+	gate    *gatekeeper.Gatekeeper
+	host    *intercept.Host
+	// env is the environment of the CLI.
+	env    arguments.Environment
+	closer []func()
+}
+
+// whereabouts is what is known of the coordinator.
+type whereabouts struct {
+	host     string
+	embedded bool
+}
+
+// coordinate carries out a command that runs providers. It returns
+// errNothingToCoordinate when there is none to run.
+func (a *App) coordinate(ctx context.Context, inv arguments.Invocation, binary terraform.Binary) (int, error) {
+	r := &run{app: a, inv: inv, opts: inv.Options(a.Env), binary: binary, log: ownLog(a.Env, a.Stderr)}
+	r.view, r.lines = a.views(inv, r.opts)
+	defer r.release()
+	if err := r.open(ctx); err != nil {
+		return 0, err
+	}
+	code, err := r.act(ctx)
+	if err != nil {
+		problem, failed := explain(err)
+		r.view.Problem(problem)
+		code = failed
+	}
+	return r.close(ctx, code), nil
+}
+
+// open prepares everything that the CLI will need. Whatever can be wrong is
+// found out here, before anything is sent.
+func (r *run) open(ctx context.Context) error {
+	var err error
+	r.workdir, err = terraform.Examine(r.app.Dir, r.inv.Chdir(), r.app.Env, r.opts.State, r.app.System.Host)
+	if err != nil {
+		return err
+	}
+	providerLines, done := providerLog(r.app.Env, r.app.Stderr)
+	r.closer = append(r.closer, done)
+	list, warnings, err := sources(r.workdir, r.binary.Product, r.app.Env, providerLines)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return errNothingToCoordinate
+	}
+	if r.engine, err = loadRules(r.inv.Weaver.Rules, r.app.Env); err != nil {
+		return err
+	}
+	if r.version, err = r.process().Version(ctx); err != nil {
+		return err
+	}
+	if err := r.connect(ctx); err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		r.view.Problem(w)
+	}
+	r.gate = gatekeeper.New(gatekeeper.Config{
+		Session: gatekeeper.Coordinated(r.session), Engine: r.engine, View: r.view, Wait: r.inv.Weaver.Wait, Logger: r.log,
+	})
+	return r.serve(ctx, list)
+}
+
+// connect finds the coordinator and opens the session.
+func (r *run) connect(ctx context.Context) error {
+	conn, err := r.app.dial(ctx, r.inv.Weaver.Coordinator)
+	if err != nil {
+		return err
+	}
+	r.closer = append(r.closer, func() { _ = conn.Close() })
+	info, err := conn.Info(ctx)
+	if err != nil {
+		return &connectError{Address: r.inv.Weaver.Coordinator, Err: err}
+	}
+	r.where = whereabouts{host: info.GetHost(), embedded: info.GetEmbedded()}
+	r.session, err = conn.Open(ctx, r.sessionConfig())
+	if err != nil {
+		return &connectError{Address: r.inv.Weaver.Coordinator, Err: err}
+	}
+	return nil
+}
+
+func (r *run) sessionConfig() client.SessionConfig {
+	who := identity.Resolve(r.app.Env, r.app.System)
+	product := r.binary.Product.Command()
+	objective := r.inv.Weaver.Intent
+	if objective == "" {
+		objective = identity.Objective(product, r.inv.Command, r.workdir.Root, r.workdir.Workspace)
+	}
+	return client.SessionConfig{
+		Actor: who.Actor, Host: who.Host, RunURL: who.RunURL, Links: who.Links,
+		Tool:   identity.Tool(tfweaver.Version, product, r.version.String()),
+		Origin: r.workdir.Origin, Policy: admission.Policy(r.inv.Weaver.Policy),
+		Objective: objective, Kind: r.kind(), Phase: "planning",
+	}
+}
+
+// kind is the kind of the session's intent.
+func (r *run) kind() string {
+	switch {
+	case r.opts.Destroy:
+		return "destroy"
+	case r.inv.Command == "apply", r.inv.Command == "test":
+		return "mixed"
+	default:
+		return "read"
+	}
+}
+
+// serve starts the proxies and points the CLI at them.
+func (r *run) serve(ctx context.Context, list []source) error {
+	var err error
+	r.host, err = intercept.Serve(ctx, proxies(list), intercept.Options{
+		Gate: r.gate, Watcher: r.gate, Logger: r.log, ForwardLimit: r.opts.Parallelism,
+	})
+	if err != nil {
+		return err
+	}
+	r.gate.UseSchemas(r.host.Schema)
+	ours, err := r.host.Reattach()
+	if err != nil {
+		return err
+	}
+	all, err := intercept.MergeReattach(ours, r.app.Env.Get(intercept.ReattachEnv))
+	if err != nil {
+		return err
+	}
+	r.env = terraform.Deeper(r.app.Env).With(intercept.ReattachEnv, all)
+	return nil
+}
+
+// process is a run of the CLI that still lacks arguments.
+func (r *run) process() terraform.Process {
+	env := r.env
+	if env == nil {
+		env = terraform.Deeper(r.app.Env)
+	}
+	return terraform.Process{
+		Path: r.binary.Path, Env: env, Dir: r.app.Dir,
+		Stdin: r.app.Stdin, Stdout: r.app.Stdout, Stderr: r.app.Stderr, Signals: r.app.Signals,
+	}
+}
+
+// cli runs the CLI and waits for it. With JSON its lines are printed one by
+// one, so that they do not mix with ours; drop leaves some out.
+func (r *run) cli(ctx context.Context, args []string, env arguments.Environment, drop func([]byte) bool) (int, error) {
+	if err := r.gate.Begin(ctx); err != nil {
+		return 0, &connectError{Address: r.inv.Weaver.Coordinator, Err: err}
+	}
+	p := r.process()
+	p.Args, p.Env = args, env
+	if r.lines == nil {
+		return p.Run(ctx)
+	}
+	lines := views.NewLines(r.lines, drop)
+	p.Stdout = lines
+	code, err := p.Run(ctx)
+	return code, errors.Join(err, lines.Flush())
+}
+
+// act runs the command.
+func (r *run) act(ctx context.Context) (int, error) {
+	switch r.inv.Command {
+	case "apply", "destroy":
+		return r.apply(ctx)
+	case "plan":
+		return r.plan(ctx)
+	default:
+		return r.cli(ctx, r.inv.Argv(), r.env, nil)
+	}
+}
+
+// close ends the run in order: the proxies when all calls are answered, the
+// session, and then the summary.
+func (r *run) close(ctx context.Context, code int) int {
+	ctx = context.WithoutCancel(ctx)
+	r.shutProxies(ctx)
+	summary := r.gate.Summary()
+	summary.Host, summary.Embedded = r.where.host, r.where.embedded
+	summary.Brief = r.inv.Command != "apply" && r.inv.Command != "destroy"
+	for _, c := range r.host.Crashes() {
+		summary.Crashes = append(summary.Crashes, views.Crash{Provider: c.Provider, Trace: c.Trace})
+	}
+	last, cancel := context.WithTimeout(ctx, goodbye)
+	defer cancel()
+	r.gate.Close(last)
+	peers, err := r.session.Close(last)
+	if err != nil {
+		r.log.WarnContext(ctx, "session not closed; it ends with its lease", "error", err)
+	}
+	summary.Peers = peers
+	r.view.Summary(summary)
+	if code == ExitError && len(summary.Refused) > 0 && r.inv.Weaver.ExitCodes {
+		return ExitRefused
+	}
+	return code
+}
+
+func (r *run) shutProxies(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := r.host.Close(ctx); err != nil {
+		r.log.WarnContext(ctx, "provider proxies not closed cleanly", "error", err)
+	}
+}
+
+// release frees what open may have taken before it failed.
+func (r *run) release() {
+	if r.host != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), goodbye)
+		defer cancel()
+		_ = r.host.Close(ctx)
+	}
+	if r.gate != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), goodbye)
+		defer cancel()
+		r.gate.Close(ctx)
+		_, _ = r.session.Close(ctx)
+	}
+	for i := len(r.closer) - 1; i >= 0; i-- {
+		r.closer[i]()
+	}
+}
+
+// private makes a folder for this run alone, that is removed at its end: a
+// plan file holds every value in clear, secrets included.
+func (r *run) private() (string, error) {
+	dir, err := os.MkdirTemp("", "tfweaver-")
+	if err != nil {
+		return "", fmt.Errorf("make a private folder: %w", err)
+	}
+	r.closer = append(r.closer, func() { _ = os.RemoveAll(dir) })
+	return dir, nil
+}

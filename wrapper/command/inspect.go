@@ -1,0 +1,109 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/tfweaver/tfweaver/internal/coordinator"
+	"github.com/tfweaver/tfweaver/internal/coordinator/client"
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/wrapper/identity"
+	"github.com/tfweaver/tfweaver/wrapper/views"
+)
+
+// status prints who is doing what.
+func (a *App) status(ctx context.Context, address string, c statusCommand) error {
+	s, err := a.fetch(ctx, address)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return writeJSON(a.Stdout, s)
+	}
+	_, err = io.WriteString(a.Stdout, views.StatusText(s))
+	return err
+}
+
+// locks prints what is held.
+func (a *App) locks(ctx context.Context, address string, c locksCommand) error {
+	s, err := a.fetch(ctx, address)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return writeJSON(a.Stdout, s.Locks)
+	}
+	_, err = io.WriteString(a.Stdout, views.LocksText(s))
+	return err
+}
+
+func (a *App) fetch(ctx context.Context, address string) (coordinator.Status, error) {
+	conn, err := a.find(ctx, address)
+	if err != nil || conn == nil {
+		return coordinator.Status{Host: a.System.Host}, err
+	}
+	defer conn.Close()
+	s, err := conn.Status(ctx)
+	if err != nil {
+		return s, &connectError{Address: address, Err: err}
+	}
+	return s, nil
+}
+
+// why explains one transaction.
+func (a *App) why(ctx context.Context, address string, c whyCommand) error {
+	conn, err := a.running(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	report, status, err := conn.Explain(ctx, admission.TxID(c.ID))
+	if err != nil {
+		return fmt.Errorf("explain %s: %w", c.ID, err)
+	}
+	if c.JSON {
+		return writeJSON(a.Stdout, report)
+	}
+	_, err = io.WriteString(a.Stdout, views.WhyText(report, status))
+	return err
+}
+
+// resolve records what a person found out about a lost outcome.
+func (a *App) resolve(ctx context.Context, address string, c resolveCommand) error {
+	conn, err := a.running(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	actor := identity.Resolve(a.Env, a.System).Actor
+	if err := conn.Resolve(ctx, admission.TxID(c.ID), actor, c.Reason, c.Exists); err != nil {
+		return fmt.Errorf("resolve %s: %w", c.ID, err)
+	}
+	fate := "not there"
+	if c.Exists {
+		fate = "there"
+	}
+	_, err = fmt.Fprintf(a.Stdout, "%s is settled: the object is %s, says %s (%s). Its locks are free.\n", c.ID, fate, actor, c.Reason)
+	return err
+}
+
+// running is the coordinator, which must be there already.
+func (a *App) running(ctx context.Context, address string) (*client.Client, error) {
+	conn, err := a.find(ctx, address)
+	if err == nil && conn == nil {
+		err = fmt.Errorf("no coordinator is running for this user on %s, so there are no transactions", a.System.Host)
+	}
+	return conn, err
+}
+
+func writeJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}

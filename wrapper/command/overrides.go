@@ -1,0 +1,121 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"github.com/tfweaver/tfweaver/wrapper/arguments"
+	"github.com/tfweaver/tfweaver/wrapper/terraform"
+	"github.com/tfweaver/tfweaver/wrapper/views"
+)
+
+// maxConfig bounds the CLI's configuration file, in bytes.
+const maxConfig = 1 << 20
+
+// devOverrides are the provider folders that the CLI's configuration puts in
+// the place of installed packages, by source address. The CLI would run them
+// by itself, past the proxy and without a look at the lock file.
+func devOverrides(env arguments.Environment, product terraform.Product) (map[string]string, error) {
+	path := configFile(env)
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the CLI configuration: %w", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxConfig))
+	if err != nil {
+		return nil, fmt.Errorf("read the CLI configuration: %w", err)
+	}
+	return parseOverrides(string(text), product), nil
+}
+
+func configFile(env arguments.Environment) string {
+	for _, name := range []string{"TF_CLI_CONFIG_FILE", "TERRAFORM_CONFIG"} {
+		if path := env.Get(name); path != "" {
+			return path
+		}
+	}
+	if runtime.GOOS == "windows" {
+		if dir := env.Get("APPDATA"); dir != "" {
+			return filepath.Join(dir, "terraform.rc")
+		}
+		return ""
+	}
+	if home := env.Get("HOME"); home != "" {
+		return filepath.Join(home, ".terraformrc")
+	}
+	return ""
+}
+
+var (
+	overridesBlock = regexp.MustCompile(`(?s)\bdev_overrides\s*\{([^}]*)\}`)
+	overrideLine   = regexp.MustCompile(`"([^"]+)"\s*=\s*"((?:[^"\\]|\\.)*)"`)
+	comments       = regexp.MustCompile(`(?m)^\s*(#|//).*$`)
+)
+
+// parseOverrides finds the dev_overrides block. The file is in the first
+// generation of HCL, with quoted names, which today's parser does not read.
+func parseOverrides(text string, product terraform.Product) map[string]string {
+	text = comments.ReplaceAllString(text, "")
+	out := map[string]string{}
+	for _, block := range overridesBlock.FindAllStringSubmatch(text, -1) {
+		for _, line := range overrideLine.FindAllStringSubmatch(block[1], -1) {
+			dir := strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(line[2])
+			out[fullAddress(line[1], product)] = dir
+		}
+	}
+	return out
+}
+
+// fullAddress adds the product's default host to NAMESPACE/TYPE.
+func fullAddress(source string, product terraform.Product) string {
+	switch {
+	case strings.Count(source, "/") != 1:
+		return source
+	case product == terraform.OpenTofu:
+		return "registry.opentofu.org/" + source
+	default:
+		return "registry.terraform.io/" + source
+	}
+}
+
+// overridden finds the provider's program in its folder.
+func overridden(address, dir string) (string, error) {
+	name := "terraform-provider-" + address[strings.LastIndex(address, "/")+1:]
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return "", fmt.Errorf("provider %s of dev_overrides: %w", address, err)
+	}
+	for _, f := range files {
+		stem := strings.TrimSuffix(f.Name(), ".exe")
+		if stem == name || strings.HasPrefix(stem, name+"_") {
+			return filepath.Abs(filepath.Join(dir, f.Name()))
+		}
+	}
+	return "", fmt.Errorf("provider %s of dev_overrides: %s has no program called %s", address, dir, name)
+}
+
+// overrideWarning stands in for the CLI's, which does not show it for a
+// provider that is reattached.
+func overrideWarning(address, dir string) views.Problem {
+	return views.Problem{
+		Warning: true, Summary: "Provider development overrides are in effect",
+		Detail: fmt.Sprintf("%s is run from %s, as the CLI configuration says. The dependency lock file is not looked at.", address, dir),
+	}
+}

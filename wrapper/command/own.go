@@ -1,0 +1,105 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package command
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/tfweaver/tfweaver/wrapper/arguments"
+)
+
+// ownCommands are the commands that Terraform does not have.
+type ownCommands struct {
+	Serve   serveCommand   `cmd:"" help:"Run the coordinator as a daemon."`
+	Status  statusCommand  `cmd:"" help:"List sessions and what they are doing."`
+	Why     whyCommand     `cmd:"" help:"Explain what a transaction waits for, or why it was refused."`
+	Locks   locksCommand   `cmd:"" help:"List the held locks."`
+	Resolve resolveCommand `cmd:"" help:"Settle a call whose outcome was lost."`
+}
+
+type serveCommand struct {
+	Listen   string        `help:"Where to listen: unix:///PATH." placeholder:"ADDR"`
+	Dir      string        `help:"Folder of the journal; the user's state folder by default." type:"path"`
+	IdleExit time.Duration `help:"End after no session was open for so long; 0 means never." default:"0s"`
+	Embedded bool          `help:"Serve this user on this machine, as a run starts it by itself." hidden:""`
+}
+
+type statusCommand struct {
+	JSON bool `help:"Print JSON." name:"json"`
+}
+
+type whyCommand struct {
+	ID   string `arg:"" help:"The transaction, such as t12."`
+	JSON bool   `help:"Print JSON." name:"json"`
+}
+
+type locksCommand struct {
+	JSON bool `help:"Print JSON." name:"json"`
+}
+
+type resolveCommand struct {
+	ID     string `arg:"" help:"The transaction whose outcome is not known."`
+	Reason string `help:"How you know; it is recorded with your name." required:"" placeholder:"TEXT"`
+	Exists bool   `help:"The object is there." xor:"fate" required:""`
+	Gone   bool   `help:"The object is not there." xor:"fate" required:""`
+}
+
+// own carries out one of tfweaver's own commands.
+func (a *App) own(ctx context.Context, inv arguments.Invocation) int {
+	var commands ownCommands
+	exited := false
+	parser, err := kong.New(&commands,
+		kong.Name("tfweaver"), kong.Writers(a.Stdout, a.Stderr),
+		kong.Description("Commands of tfweaver itself. Everything else is passed to Terraform."),
+		kong.Exit(func(int) { exited = true }),
+	)
+	if err != nil {
+		return a.fail(inv, err)
+	}
+	parsed, err := parser.Parse(doubleDashes(append([]string{inv.Command}, inv.Args...)))
+	if exited { // it was asked for help, and has given it
+		return 0
+	}
+	if err != nil {
+		return a.fail(inv, &arguments.UsageError{Name: "tfweaver " + inv.Command, Reason: err.Error()})
+	}
+	if err := a.dispatch(ctx, parsed.Selected().Name, &commands, inv); err != nil {
+		return a.fail(inv, err)
+	}
+	return 0
+}
+
+func (a *App) dispatch(ctx context.Context, name string, c *ownCommands, inv arguments.Invocation) error {
+	address := inv.Weaver.Coordinator
+	switch name {
+	case "serve":
+		return a.serve(ctx, c.Serve)
+	case "status":
+		return a.status(ctx, address, c.Status)
+	case "why":
+		return a.why(ctx, address, c.Why)
+	case "locks":
+		return a.locks(ctx, address, c.Locks)
+	default:
+		return a.resolve(ctx, address, c.Resolve)
+	}
+}
+
+// doubleDashes lets options be written with one dash, as Terraform's are.
+func doubleDashes(args []string) []string {
+	out := slices.Clone(args)
+	for i, arg := range out {
+		if arg == "--" {
+			break
+		}
+		if len(arg) > 2 && arg[0] == '-' && arg[1] != '-' {
+			out[i] = "-" + arg
+		}
+	}
+	return out
+}

@@ -1,0 +1,107 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/tfweaver/tfweaver/wrapper/arguments"
+	"github.com/tfweaver/tfweaver/wrapper/lowering"
+)
+
+// maxPlan bounds the JSON form of a plan, in bytes.
+const maxPlan = 1 << 30
+
+// plan runs "plan" as it is. What it reads is passed on to the coordinator;
+// where it saves the plan, a forecast follows. Without a saved plan nothing
+// more can be said: an -out of our own would change what Terraform prints.
+func (r *run) plan(ctx context.Context) (int, error) {
+	code, err := r.cli(ctx, r.inv.Argv(), r.env, nil)
+	planned := code == 0 || (code == 2 && r.opts.DetailedExitCode)
+	if err != nil || !planned || r.opts.Out == "" || r.opts.Unclear || r.workdir.Remote() {
+		return code, err
+	}
+	if _, err := r.readPlan(ctx, r.opts.Out); err != nil {
+		r.log.WarnContext(ctx, "no forecast", "error", err)
+		return code, nil
+	}
+	r.gate.Flush(ctx)
+	forecast, err := r.gate.Forecast(ctx, false)
+	if err != nil {
+		r.log.WarnContext(ctx, "no forecast", "error", err)
+		return code, nil
+	}
+	r.view.Forecast(forecast)
+	return code, nil
+}
+
+// savedPlan is what is known of a plan file.
+type savedPlan struct {
+	*lowering.Plan
+	// calls is how many provider calls it foresees.
+	calls int
+	// applyable is false when there is nothing to apply.
+	applyable bool
+}
+
+// readPlan reads a saved plan and tells the gatekeeper what is to come.
+func (r *run) readPlan(ctx context.Context, path string) (*savedPlan, error) {
+	p := r.process()
+	p.Args = append(append([]string{}, r.inv.Global...), "show", "-json", path)
+	p.Env = r.env.Without("TF_CLI_ARGS", arguments.ArgsVariable("show"))
+	p.Stdin = nil
+	text, err := p.Output(ctx, maxPlan)
+	if err != nil {
+		return nil, fmt.Errorf("read the plan: %w", err)
+	}
+	plan, err := lowering.Read(ctx, text, lowering.Sources{
+		Schema: r.host.Schema, Configs: r.gate.Configs, CloudID: r.engine.CloudID,
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.gate.Plan(plan)
+	return &savedPlan{Plan: plan, calls: len(plan.Operations()), applyable: applyable(text)}, nil
+}
+
+// applyable says whether the CLI would ask for approval of a plan. Versions
+// that do not say so themselves have told it by the actions.
+func applyable(text []byte) bool {
+	var plan struct {
+		Applyable *bool `json:"applyable"`
+		Resources []struct {
+			Change change `json:"change"`
+		} `json:"resource_changes"`
+		Outputs map[string]change `json:"output_changes"`
+	}
+	if err := json.Unmarshal(text, &plan); err != nil {
+		return true
+	}
+	if plan.Applyable != nil {
+		return *plan.Applyable
+	}
+	for _, r := range plan.Resources {
+		if r.Change.does() {
+			return true
+		}
+	}
+	for _, o := range plan.Outputs {
+		if o.does() {
+			return true
+		}
+	}
+	return false
+}
+
+// change is what a plan says of the actions of one change.
+type change struct {
+	Actions []string `json:"actions"`
+}
+
+func (c change) does() bool {
+	return slices.ContainsFunc(c.Actions, func(a string) bool { return a != "no-op" && a != "read" })
+}

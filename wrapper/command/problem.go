@@ -1,0 +1,129 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package command
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/tfweaver/tfweaver/internal/coordinator/client"
+	"github.com/tfweaver/tfweaver/wrapper/arguments"
+	"github.com/tfweaver/tfweaver/wrapper/intercept"
+	"github.com/tfweaver/tfweaver/wrapper/plugins"
+	"github.com/tfweaver/tfweaver/wrapper/terraform"
+	"github.com/tfweaver/tfweaver/wrapper/views"
+)
+
+// connectError is a coordinator that cannot be reached.
+type connectError struct {
+	// Address is where it should be; empty for the embedded one.
+	Address string
+	Err     error
+}
+
+func (e *connectError) Error() string { return fmt.Sprintf("coordinator %s: %v", e.Address, e.Err) }
+func (e *connectError) Unwrap() error { return e.Err }
+
+// packError is a rule pack with mistakes.
+type packError struct{ diags hcl.Diagnostics }
+
+func (e *packError) Error() string { return e.diags.Error() }
+
+// explain puts an error into words for people, with what to do about it, and
+// says with which code to exit. Nothing was sent to the cloud in any case.
+func explain(err error) (views.Problem, int) {
+	var (
+		usage   *arguments.UsageError
+		missing *terraform.NotFoundError
+		connect *connectError
+		pack    *packError
+		pkg     *plugins.PackageError
+		launch  *plugins.LaunchError
+	)
+	switch {
+	case errors.As(err, &usage):
+		return views.Problem{Summary: "Invalid tfweaver option", Detail: usage.Error() + ".\n\nRun \"tfweaver -help\" for Terraform's options; tfweaver's own begin with -weaver-."}, ExitSetup
+	case errors.As(err, &missing):
+		return views.Problem{Summary: "No CLI to run", Detail: sentence(missing.Error())}, ExitSetup
+	case errors.As(err, &connect):
+		return explainConnect(connect), ExitSetup
+	case errors.As(err, &pack):
+		return views.Problem{Summary: "Broken rule pack", Detail: packDetail(pack.diags)}, ExitSetup
+	case errors.As(err, &pkg):
+		return explainPackage(pkg)
+	case errors.As(err, &launch):
+		return views.Problem{Summary: "Provider does not start", Detail: sentence(launch.Error())}, ExitError
+	case errors.Is(err, intercept.ErrSocketPath):
+		return views.Problem{Summary: "No room for the provider sockets", Detail: sentence(err.Error()) + " Set TMPDIR to a shorter path."}, ExitSetup
+	case errors.Is(err, plugins.ErrLockFile):
+		return views.Problem{Summary: "Dependency lock file not understood", Detail: sentence(err.Error()) + " Run \"terraform init\"."}, ExitError
+	default:
+		return views.Problem{Summary: "tfweaver cannot coordinate this run", Detail: sentence(err.Error()) + " Nothing was sent to the cloud."}, ExitSetup
+	}
+}
+
+func explainConnect(e *connectError) views.Problem {
+	p := views.Problem{Summary: "The coordinator cannot be reached"}
+	if e.Address == "" {
+		p.Detail = fmt.Sprintf("The coordinator of this machine could not be started: %v.\n\n"+
+			"Nothing was sent to the cloud. Start one with \"tfweaver serve --listen unix:///PATH\" and name it with "+
+			"-weaver-coordinator, or run Terraform alone with -weaver-off.", e.Err)
+		return p
+	}
+	p.Detail = fmt.Sprintf("Nobody answers at %s: %v.\n\nNothing was sent to the cloud. Start it with \"tfweaver serve --listen %s\", "+
+		"or correct -weaver-coordinator or TFWEAVER_COORDINATOR.", e.Address, trimmed(e.Err), e.Address)
+	return p
+}
+
+// trimmed leaves out what the sentence around it says already.
+func trimmed(err error) string {
+	return strings.TrimPrefix(err.Error(), client.ErrUnreachable.Error()+": ")
+}
+
+func explainPackage(e *plugins.PackageError) (views.Problem, int) {
+	name := e.Source + " " + e.Version
+	switch {
+	case errors.Is(e, plugins.ErrNotInstalled), errors.Is(e, plugins.ErrNoExecutable), errors.Is(e, plugins.ErrAmbiguous):
+		return views.Problem{
+			Summary: "Required provider is not installed",
+			Detail:  fmt.Sprintf("The dependency lock file selects %s, but it is not in the data folder: %v.\n\nTo install it: %s.", name, e.Kind, e.Remedy),
+		}, ExitError
+	default:
+		return views.Problem{
+			Summary: "Provider package not trusted",
+			Detail: fmt.Sprintf("The package of %s in %s is not the one that the dependency lock file records: %v.\n\n"+
+				"It was not started. What to do: %s.", name, e.Path, e.Kind, e.Remedy),
+		}, ExitSetup
+	}
+}
+
+func packDetail(diags hcl.Diagnostics) string {
+	var b strings.Builder
+	for _, d := range diags {
+		if d.Severity != hcl.DiagError {
+			continue
+		}
+		if d.Subject != nil {
+			fmt.Fprintf(&b, "%s: ", d.Subject)
+		}
+		fmt.Fprintf(&b, "%s: %s\n", d.Summary, d.Detail)
+	}
+	b.WriteString("\nNothing was sent to the cloud. Correct the pack, or take it out of TFWEAVER_RULES.")
+	return b.String()
+}
+
+// sentence makes an error text the sentence that it is.
+func sentence(text string) string {
+	if text == "" {
+		return text
+	}
+	text = strings.ToUpper(text[:1]) + text[1:]
+	if strings.HasSuffix(text, ".") {
+		return text
+	}
+	return text + "."
+}

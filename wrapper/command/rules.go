@@ -1,0 +1,35 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package command
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/tfweaver/tfweaver/internal/ruleengine"
+	"github.com/tfweaver/tfweaver/rules"
+	"github.com/tfweaver/tfweaver/wrapper/arguments"
+)
+
+// loadRules loads the packs that come with the program, and those of a folder
+// of the user's. Rules see the environment that the providers will see.
+func loadRules(folder string, env arguments.Environment) (*ruleengine.Engine, error) {
+	packs := []fs.FS{rules.FS()}
+	if folder != "" {
+		info, err := os.Stat(folder)
+		if err != nil {
+			return nil, fmt.Errorf("rule packs: %w", err)
+		}
+		if !info.IsDir() {
+			return nil, fmt.Errorf("rule packs: %s is not a folder", folder)
+		}
+		packs = append(packs, os.DirFS(folder))
+	}
+	engine, diags := ruleengine.LoadPacks(packs...)
+	if diags.HasErrors() {
+		return nil, &packError{diags: diags}
+	}
+	return engine.WithEnvironment(env.Lookup), nil
+}

@@ -1,0 +1,61 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/tfweaver/tfweaver/internal/coordinator/embedded"
+	"github.com/tfweaver/tfweaver/internal/coordinator/server"
+	tfweaver "github.com/tfweaver/tfweaver/internal/version"
+	"github.com/tfweaver/tfweaver/wrapper/arguments"
+)
+
+// serve runs the coordinator until it is told to end, or until nobody has used
+// it for long enough.
+func (a *App) serve(ctx context.Context, c serveCommand) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-a.Signals:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	if c.Embedded {
+		return embedded.Serve(ctx, embedded.Options{
+			Dir: c.Dir, IdleExit: c.IdleExit, Version: tfweaver.Version, Logger: serveLog(a.Stderr),
+		})
+	}
+	if c.Listen == "" {
+		return &arguments.UsageError{Name: "--listen", Reason: "name where to listen, such as unix:///run/tfweaver/socket"}
+	}
+	dir := c.Dir
+	if dir == "" {
+		state, err := embedded.DefaultDir()
+		if err != nil {
+			return fmt.Errorf("find a folder for the journal: %w; name one with --dir", err)
+		}
+		// Apart from the embedded coordinator's, which leads its own journal.
+		dir = filepath.Join(state, "daemon")
+	}
+	return server.Run(ctx, server.Config{
+		Listen: c.Listen, Dir: dir, IdleExit: c.IdleExit, Version: tfweaver.Version, Logger: serveLog(a.Stderr),
+		Ready: func(address string, epoch uint64) error {
+			_, err := fmt.Fprintf(a.Stderr, "Serving %s, journal in %s (epoch %d). Ctrl-C to end.\n", address, dir, epoch)
+			return err
+		},
+	})
+}
+
+// serveLog is the coordinator's log. It has no secrets in it, and operators
+// want it from the first line on.
+func serveLog(stderr io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(stderr, nil))
+}
