@@ -30,7 +30,7 @@ import (
 //	arm_id(subscription, group, "Namespace/type", name, "childType", childName, ...)
 func armIDFunction() function.Function {
 	return function.New(&function.Spec{
-		VarParam: &function.Parameter{Name: "parts", Type: cty.String, AllowUnknown: true, AllowDynamicType: true},
+		VarParam: &function.Parameter{Name: "parts", Type: cty.String, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true},
 		Type:     function.StaticReturnType(cty.String),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			if len(args) == 0 || len(args) > 2 && len(args)%2 != 0 {
@@ -47,7 +47,9 @@ func armID(args []cty.Value) (cty.Value, error) {
 		if i%2 == 1 || i == 0 {
 			b.WriteString(armLabel(i))
 		}
-		if !v.IsKnown() {
+		if v.IsMarked() || !v.IsKnown() {
+			// A sensitive part is as good as unknown: what comes before it is
+			// neither.
 			return prefixed(b.String()), nil
 		}
 		part, typed := v.AsString(), i >= 2 && i%2 == 0

@@ -21,8 +21,8 @@ type subject struct {
 	// derived is true when self is the object's own id, not a name or pending
 	// node that stands for it.
 	derived bool
-	// nameless is true when not even the object's name is known.
-	nameless bool
+	// nameless is why not even the object's name is known; nil when it is.
+	nameless error
 }
 
 // chain is the object and what contains it, as far as that is known.
@@ -88,7 +88,7 @@ func (a account) byName(r *resource, p position, op Operation, s scope) (subject
 		sub.self.ID = graph.NameOf(p.above[0].ID, r.name, name)
 		return sub, nil
 	case err == nil || withheld(err) || errors.Is(err, ErrNull):
-		sub.nameless = true
+		sub.nameless = err
 		sub.self.Kind = graph.Pending
 		sub.self.ID = pending(op)
 		return sub, nil

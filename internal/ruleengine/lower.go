@@ -141,8 +141,8 @@ func ownClass(a admission.Action) string {
 func (d *draft) widen() {
 	p := d.subject.position
 	if p.missing == 0 {
-		if d.subject.nameless {
-			d.note("neither the id nor the name is known yet: only the parent is announced")
+		if why := d.subject.nameless; why != nil {
+			d.note(fmt.Sprintf("neither the id nor the name can be told (%v): only the parent is announced", why))
 		}
 		return
 	}

@@ -49,18 +49,4 @@ resource "simcloud_subnet" {
       why    = "The cloud takes one write of a virtual network or of its subnets at a time"
     }
   }
-
-  # A subnet that goes away releases its security group, which is a write of the
-  # group too.
-  on "delete" {
-    target "security_group" {
-      node   = edge("references", "out")
-      facet  = "slot:rules"
-      mode   = "X"
-      class  = "in_flight"
-      until  = "operation"
-      source = "AnotherOperationInProgress"
-      why    = "Deleting a subnet takes it off its security group, which is then being written"
-    }
-  }
 }
