@@ -6,10 +6,17 @@ package admission
 import "github.com/tfweaver/tfweaver/internal/core/graph"
 
 // during is the lifecycle of an object while its call runs; a read leaves it.
-var during = map[Action]graph.Lifecycle{
-	Create: graph.Creating,
-	Update: graph.Updating,
-	Delete: graph.Deleting,
+func during(a Action) (graph.Lifecycle, bool) {
+	switch a {
+	case Create:
+		return graph.Creating, true
+	case Update:
+		return graph.Updating, true
+	case Delete:
+		return graph.Deleting, true
+	default:
+		return graph.Unknown, false
+	}
 }
 
 func (s *State) lifecycle(id graph.NodeID, l graph.Lifecycle, by SessionID) {

@@ -238,10 +238,14 @@ func (s *State) unqueue(id TxID) {
 
 func (s *State) foldStarted(x *entry, e TxStarted) {
 	x.Status, x.StartedAt, x.StartedIndex = Actioning, e.At, s.index
-	if n := s.graph.Peek(x.Self); n != nil {
+	if n := s.object(x.Self); n != nil {
 		x.Before = n.Lifecycle
 	}
-	if l, ok := during[x.Action]; ok {
+	if x.Action == Create && !x.Before.Live() {
+		// What the name stood for before is gone.
+		s.graph.Update(x.Self, func(n *graph.Node) { n.BoundTo = "" })
+	}
+	if l, ok := during(x.Action); ok {
 		s.lifecycle(x.Self, l, x.Session)
 	}
 }

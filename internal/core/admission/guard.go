@@ -158,7 +158,7 @@ func (s *State) unreferenced(tx *Tx, g Guard) []Blocker {
 	var list []Blocker
 	origin := s.sessions[tx.Session].Origin
 	for n := range s.graph.Subtree(g.Node) {
-		if n.ID != g.Node && n.Lifecycle.Live() && n.Kind == graph.Resource && n.Owner != "" && n.Owner != origin {
+		if n.ID != g.Node && foreignObject(n, origin) {
 			list = append(list, s.dependent(g, n, "contains"))
 		}
 		for _, e := range s.graph.In(n.ID) {
@@ -171,6 +171,10 @@ func (s *State) unreferenced(tx *Tx, g Guard) []Blocker {
 		}
 	}
 	return list
+}
+
+func foreignObject(n *graph.Node, origin string) bool {
+	return n.Kind == graph.Resource && n.BoundTo == "" && n.Lifecycle.Live() && n.Owner != "" && n.Owner != origin
 }
 
 // keepsAlive says whether a reference into the subtree of id counts: it comes

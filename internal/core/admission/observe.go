@@ -35,7 +35,7 @@ func (d *decision) observe(c Observe) error {
 	d.place(fresh)
 	var taken []Observation
 	for _, o := range c.Objects {
-		if n := d.graph.Peek(o.Decl.ID); n.ChangedIndex <= c.Began && !d.changing(n.ID) {
+		if d.credible(o, c.Began) {
 			taken = append(taken, o)
 		}
 	}
@@ -44,6 +44,18 @@ func (d *decision) observe(c Observe) error {
 		d.drain()
 	}
 	return nil
+}
+
+// credible says whether a read that began at an index can know better than the
+// graph. That an object is gone is not believed while anything is locked in it.
+func (s *State) credible(o Observation, began uint64) bool {
+	n := s.graph.Peek(o.Decl.ID)
+	switch {
+	case n.ChangedIndex > began, s.changing(n.ID):
+		return false
+	default:
+		return o.Exists || s.locks.Strongest(n.ID) == mode.NL
+	}
 }
 
 // changing says whether a transaction that holds locks may be changing the

@@ -6,6 +6,10 @@ package admission
 import (
 	"cmp"
 	"slices"
+	"strings"
+
+	"github.com/tfweaver/tfweaver/internal/core/graph"
+	"github.com/tfweaver/tfweaver/internal/core/mode"
 )
 
 // Retained is how many final transactions are kept in full, so that people can
@@ -81,9 +85,41 @@ func (s *State) forgetSession(id SessionID) {
 		return
 	}
 	delete(s.sessions, id)
+	s.forgetPending(id)
 	for i, intent := range s.intents {
 		if intent.Session == id {
 			delete(s.intents, i)
 		}
+	}
+}
+
+// forgetPending removes the nodes that stood for objects of a session until the
+// cloud had chosen their ids. Nobody can name them any more. What is there, and
+// has no other node, stays.
+func (s *State) forgetPending(id SessionID) {
+	prefix := string(graph.PendingOf(string(id), ""))
+	var roots []graph.NodeID
+	for n := range s.graph.Nodes() {
+		if n.Kind == graph.Pending && strings.HasPrefix(string(n.ID), prefix) {
+			roots = append(roots, n.ID)
+		}
+	}
+	slices.Reverse(roots) // inner ones first
+	for _, r := range roots {
+		s.forgetSubtree(r)
+	}
+}
+
+func (s *State) forgetSubtree(root graph.NodeID) {
+	var all []graph.NodeID
+	for n := range s.graph.Subtree(root) {
+		stands := n.Kind != graph.Resource && (n.BoundTo != "" || !n.Lifecycle.Live())
+		if !stands || s.locks.Strongest(n.ID) != mode.NL {
+			return
+		}
+		all = append(all, n.ID)
+	}
+	for _, n := range slices.Backward(all) {
+		s.graph.Remove(n)
 	}
 }

@@ -41,7 +41,7 @@ func checkStep(before, w *world, m move, events []admission.Event) *Violation {
 				return broken("I10 TokenMonotone", "%s got token %d after %d", e.Tx, e.Token, last)
 			}
 			last = e.Token
-			if v := checkOrder(w, e.Tx); v != nil {
+			if v := checkGrant(w, e.Tx); v != nil {
 				return v
 			}
 		case admission.TxQueued:
@@ -80,9 +80,8 @@ func checkStart(w *world, i int) *Violation {
 		}
 	}
 	for _, need := range op.Requires {
-		n, _ := w.state.Graph().Get(need)
-		if !w.cloud.exists[number(need)] && n.Lifecycle != graph.Unknown {
-			return broken("Present", "%s starts without %s", op.Name, need)
+		if n, _ := w.state.Graph().Get(need); n.Lifecycle.Live() && !w.cloud.exists[number(need)] {
+			return broken("Present", "%s starts, and %s went away behind the locks", op.Name, need)
 		}
 	}
 	self := number(op.Self)
@@ -103,11 +102,17 @@ func checkStart(w *world, i int) *Violation {
 	return nil
 }
 
-// checkOrder: nothing is granted over an earlier waiter that it disturbs,
-// unless that one waits for something that is yet to be made.
-func checkOrder(w *world, granted admission.TxID) *Violation {
+// checkGrant: what an operation needs is there, as far as anybody can know, and
+// nothing is granted over an earlier waiter that it disturbs, unless that one
+// waits for something that is yet to be made.
+func checkGrant(w *world, granted admission.TxID) *Violation {
 	tx, _ := w.state.Tx(granted)
 	op := w.op(granted)
+	for _, need := range op.Requires {
+		if n, _ := w.state.Graph().Get(need); !w.cloud.exists[number(need)] && n.Lifecycle != graph.Unknown {
+			return broken("Present", "%s is granted without %s", op.Name, need)
+		}
+	}
 	for _, id := range w.state.Waiting() {
 		other, _ := w.state.Tx(id)
 		if other.Ticket < tx.Ticket && op.disturbs(w.op(id)) && !w.awaitsTruly(w.op(id)) {

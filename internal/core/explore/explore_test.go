@@ -43,7 +43,7 @@ func scenarios() []*Config {
 
 func TestScenarios(t *testing.T) {
 	t.Parallel()
-	limit := 12_000 * budget(t)
+	limit := 9_000 * budget(t)
 	for _, c := range scenarios() {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
@@ -64,9 +64,9 @@ func TestGenerated(t *testing.T) {
 	var total Stats
 	cover := newCoverage()
 	for _, part := range []struct{ size, stride, limit int }{
-		{2, max(1, 11/b), 2_000 * b},
-		{3, max(1, 1201/b), 3_000 * b},
-		{4, max(1, 30011/b), 4_000 * b},
+		{2, max(1, 13/b), 1_200 * b},
+		{3, max(1, 1801/b), 2_000 * b},
+		{4, max(1, 50021/b), 3_000 * b},
 	} {
 		for c := range Generate(part.size, part.stride) {
 			stats, err := Explore(c, part.limit, cover)

@@ -5,6 +5,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
@@ -224,7 +225,7 @@ func precedes(a, b *Op) bool {
 	in := func(inner, outer graph.NodeID) bool { return inner != outer && inside(number(inner), number(outer)) }
 	switch {
 	case a.Make && !b.Remove:
-		return in(b.Self, a.Self) || b.Refers == a.Self || !b.Make && b.Self == a.Self
+		return in(b.Self, a.Self) || slices.Contains(b.Requires, a.Self)
 	case a.Remove && b.Make:
 		return a.Self == b.Self
 	case a.Remove && b.Remove:
