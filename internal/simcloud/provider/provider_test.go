@@ -5,9 +5,11 @@ package provider_test
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
@@ -132,6 +134,61 @@ func TestASubnetUpdateKeepsTheSecurityGroup(t *testing.T) {
 	}
 	if gone := d.read(association); gone.values != nil {
 		t.Errorf("the association is still there: %v", gone.values)
+	}
+}
+
+// outside writes to the cloud as somebody else would.
+func (d *driver) outside(path string, r arm.Resource) {
+	d.t.Helper()
+	body, err := json.Marshal(r)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if _, refusal := d.cloud.Write(simcloud.Call{Method: "PUT", Path: path, Body: body}); refusal != nil {
+		d.t.Fatal(refusal)
+	}
+	for deadline := time.Now().Add(time.Minute); d.cloud.InFlight() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			d.t.Fatal("an operation goes on for a minute")
+		}
+	}
+}
+
+func (d *driver) object(path string) arm.Resource {
+	d.t.Helper()
+	r, refusal := d.cloud.Read(simcloud.Call{Path: path})
+	if refusal != nil {
+		d.t.Fatal(refusal)
+	}
+	return r
+}
+
+func TestAnotherSpellingIsNoChange(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{}, nil)
+	nic := d.built("")["simcloud_network_interface"]
+	r := d.object(nicPath)
+	r.Properties.Subnet.ID, r.Location = strings.ToUpper(subnetPath), "NORTH"
+	d.outside(nicPath, r)
+	d.noChange(d.read(nic), steps()[7].config)
+	r.Tags = map[string]string{"a": "b"}
+	d.outside(nicPath, r)
+	if tags := d.read(nic).values["tags"]; !cmp.Equal(tags, map[string]string{"a": "b"}) {
+		t.Errorf("a real change is not seen: %v", tags)
+	}
+}
+
+func TestAnAssociationLeavesTheSecurityGroupOfOthers(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{}, nil)
+	association := d.built("simcloud_subnet_network_security_group_association")["simcloud_subnet_network_security_group_association"]
+	d.outside(nsgPath+"2", arm.Resource{Location: "north"})
+	r := d.object(subnetPath)
+	r.Properties.NetworkSecurityGroup.ID = nsgPath + "2"
+	d.outside(subnetPath, r)
+	d.destroy(association)
+	if got := arm.RefID(d.object(subnetPath).Properties.NetworkSecurityGroup); got != nsgPath+"2" {
+		t.Errorf("the subnet has the security group %q", got)
 	}
 }
 
