@@ -3,7 +3,10 @@
 
 package arguments
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Invocation is one command line, taken apart. Global, Command and Args put
 // together again are the command line without tfweaver's own options.
@@ -94,13 +97,15 @@ func (i Invocation) Chdir() string {
 // Help says whether the command line asks for help or the version, which
 // Terraform answers without doing anything.
 func (i Invocation) Help() bool {
-	for _, arg := range append(append([]string{}, i.Global...), i.Args...) {
-		name, _, _, ok := splitFlag(arg)
-		if !ok {
-			continue
-		}
-		switch name {
-		case "h", "help", "v", "version":
+	return i.Version() || i.has("h", "help")
+}
+
+// Version says whether the command line asks for the version by an option.
+func (i Invocation) Version() bool { return i.has("v", "version") }
+
+func (i Invocation) has(names ...string) bool {
+	for _, arg := range slices.Concat(i.Global, i.Args) {
+		if name, _, _, ok := splitFlag(arg); ok && slices.Contains(names, name) {
 			return true
 		}
 	}

@@ -93,8 +93,10 @@ func (a *App) Run(ctx context.Context) int {
 	if err != nil {
 		return a.fail(inv, err)
 	}
-	plain := plainly(inv)
-	if !plain {
+	if inv.Command == "" && !inv.Version() {
+		return a.help(ctx, inv, binary)
+	}
+	if !plainly(inv) {
 		code, err := a.coordinate(ctx, inv, binary)
 		switch {
 		case errors.Is(err, errNothingToCoordinate):
@@ -125,6 +127,38 @@ func plainly(inv arguments.Invocation) bool {
 		return true
 	}
 }
+
+// help lets the CLI print its help, and adds what tfweaver has beside it.
+func (a *App) help(ctx context.Context, inv arguments.Invocation, binary terraform.Binary) int {
+	p := terraform.Process{
+		Path: binary.Path, Args: inv.Argv(), Env: terraform.Deeper(a.Env), Dir: a.Dir,
+		Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr, Signals: a.Signals,
+	}
+	code, err := p.Run(ctx)
+	if err != nil {
+		return a.fail(inv, err)
+	}
+	_, _ = io.WriteString(a.Stderr, ownHelp)
+	return code
+}
+
+const ownHelp = `
+This is tfweaver in place of the CLI. Commands of its own:
+  status        Sessions and what they are doing
+  why ID        What a transaction waits for, or why it was refused
+  locks         The held locks
+  resolve ID    Settle a call whose outcome was lost
+  serve         Run the coordinator as a daemon
+
+Options of its own, for commands that run providers:
+  -weaver-intent=TEXT        What you do this for; shown to those who wait
+  -weaver-wait=DURATION      How long to wait for others (10m); 0s fails at once
+  -weaver-policy=POLICY      queue (wait for others) or reject
+  -weaver-coordinator=ADDR   unix:///PATH of a "tfweaver serve"
+  -weaver-rules=FOLDER       More rule packs
+  -weaver-exit-codes         Exit with 75 after a refusal
+  -weaver-off                Run the CLI alone
+`
 
 // fail shows an error that came before Terraform started.
 func (a *App) fail(inv arguments.Invocation, err error) int {

@@ -229,7 +229,7 @@ func (r *run) close(ctx context.Context, code int) int {
 	r.shutProxies(ctx)
 	summary := r.gate.Summary()
 	summary.Host, summary.Embedded = r.where.host, r.where.embedded
-	summary.Brief = r.inv.Command != "apply" && r.inv.Command != "destroy"
+	summary.Brief = r.opts.JSON || !r.mutates() || (code != 0 && r.gate.Submitted() == 0)
 	for _, c := range r.host.Crashes() {
 		summary.Crashes = append(summary.Crashes, views.Crash{Provider: c.Provider, Trace: c.Trace})
 	}
@@ -247,6 +247,8 @@ func (r *run) close(ctx context.Context, code int) int {
 	}
 	return code
 }
+
+func (r *run) mutates() bool { return r.inv.Command == "apply" || r.inv.Command == "destroy" }
 
 func (r *run) shutProxies(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)

@@ -36,7 +36,7 @@ func (a *App) locks(ctx context.Context, address string, c locksCommand) error {
 		return err
 	}
 	if c.JSON {
-		return writeJSON(a.Stdout, s.Locks)
+		return writeJSON(a.Stdout, append([]coordinator.LockStatus{}, s.Locks...))
 	}
 	_, err = io.WriteString(a.Stdout, views.LocksText(s))
 	return err
@@ -64,7 +64,7 @@ func (a *App) why(ctx context.Context, address string, c whyCommand) error {
 	defer conn.Close()
 	report, status, err := conn.Explain(ctx, admission.TxID(c.ID))
 	if err != nil {
-		return fmt.Errorf("explain %s: %w", c.ID, err)
+		return &failedError{What: "Cannot explain " + c.ID, Err: err}
 	}
 	if c.JSON {
 		return writeJSON(a.Stdout, report)
@@ -82,7 +82,7 @@ func (a *App) resolve(ctx context.Context, address string, c resolveCommand) err
 	defer conn.Close()
 	actor := identity.Resolve(a.Env, a.System).Actor
 	if err := conn.Resolve(ctx, admission.TxID(c.ID), actor, c.Reason, c.Exists); err != nil {
-		return fmt.Errorf("resolve %s: %w", c.ID, err)
+		return &failedError{What: "Cannot resolve " + c.ID, Err: err}
 	}
 	fate := "not there"
 	if c.Exists {
@@ -96,7 +96,7 @@ func (a *App) resolve(ctx context.Context, address string, c resolveCommand) err
 func (a *App) running(ctx context.Context, address string) (*client.Client, error) {
 	conn, err := a.find(ctx, address)
 	if err == nil && conn == nil {
-		err = fmt.Errorf("no coordinator is running for this user on %s, so there are no transactions", a.System.Host)
+		err = &failedError{What: "No such transaction", Err: fmt.Errorf("no coordinator is running for this user on %s", a.System.Host)}
 	}
 	return conn, err
 }

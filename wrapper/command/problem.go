@@ -28,6 +28,16 @@ type connectError struct {
 func (e *connectError) Error() string { return fmt.Sprintf("coordinator %s: %v", e.Address, e.Err) }
 func (e *connectError) Unwrap() error { return e.Err }
 
+// failedError is one of tfweaver's own commands that could not do what it was
+// asked.
+type failedError struct {
+	What string
+	Err  error
+}
+
+func (e *failedError) Error() string { return e.What + ": " + e.Err.Error() }
+func (e *failedError) Unwrap() error { return e.Err }
+
 // packError is a rule pack with mistakes.
 type packError struct{ diags hcl.Diagnostics }
 
@@ -43,10 +53,13 @@ func explain(err error) (views.Problem, int) {
 		pack    *packError
 		pkg     *plugins.PackageError
 		launch  *plugins.LaunchError
+		failed  *failedError
 	)
 	switch {
 	case errors.As(err, &usage):
-		return views.Problem{Summary: "Invalid tfweaver option", Detail: usage.Error() + ".\n\nRun \"tfweaver -help\" for Terraform's options; tfweaver's own begin with -weaver-."}, ExitSetup
+		return views.Problem{Summary: "Invalid tfweaver option", Detail: sentence(usage.Error()) + "\n\nRun \"tfweaver -help\" for the options."}, ExitSetup
+	case errors.As(err, &failed):
+		return views.Problem{Summary: failed.Error()}, ExitError
 	case errors.As(err, &missing):
 		return views.Problem{Summary: "No CLI to run", Detail: sentence(missing.Error())}, ExitSetup
 	case errors.As(err, &connect):
@@ -74,14 +87,24 @@ func explainConnect(e *connectError) views.Problem {
 			"-weaver-coordinator, or run Terraform alone with -weaver-off.", e.Err)
 		return p
 	}
-	p.Detail = fmt.Sprintf("Nobody answers at %s: %v.\n\nNothing was sent to the cloud. Start it with \"tfweaver serve --listen %s\", "+
-		"or correct -weaver-coordinator or TFWEAVER_COORDINATOR.", e.Address, trimmed(e.Err), e.Address)
+	p.Detail = fmt.Sprintf("Nobody answers at %s%s.\n\nNothing was sent to the cloud. Start it with \"tfweaver serve --listen %s\", "+
+		"or correct -weaver-coordinator or TFWEAVER_COORDINATOR.", e.Address, cause(e.Err), e.Address)
 	return p
 }
 
-// trimmed leaves out what the sentence around it says already.
-func trimmed(err error) string {
-	return strings.TrimPrefix(err.Error(), client.ErrUnreachable.Error()+": ")
+// cause is the reason of the operating system within gRPC's text about a
+// failed connection, or the whole text of any other error.
+func cause(err error) string {
+	text := err.Error()
+	if !errors.Is(err, client.ErrUnreachable) {
+		return ": " + text
+	}
+	_, reason, found := strings.Cut(text, "connect: ")
+	if !found {
+		return ""
+	}
+	reason, _, _ = strings.Cut(reason, "\"")
+	return " (" + reason + ")"
 }
 
 func explainPackage(e *plugins.PackageError) (views.Problem, int) {

@@ -68,18 +68,19 @@ func refreshQuery(product, workspace string) string {
 	return "Would you like to update the " + state + " to reflect these detected changes?"
 }
 
-// text is the question as it is printed, up to where the answer is typed.
+// text is the question as it is printed, up to where the answer is typed,
+// byte for byte as the CLI prints it.
 func (q question) text(bold bool) string {
 	on, off := "", ""
 	if bold {
 		on, off = "\x1b[1m", "\x1b[0m"
 	}
 	var b strings.Builder
-	b.WriteString("\n" + on + q.query + off + "\n")
+	b.WriteString(off + on + "\n" + q.query + off + "\n")
 	for _, line := range q.lines {
 		b.WriteString("  " + line + "\n")
 	}
-	b.WriteString("\n  " + on + "Enter a value:" + off + " ")
+	b.WriteString("\n  " + on + "Enter a value:" + off + " " + off)
 	return b.String()
 }
 
@@ -92,7 +93,6 @@ func (r *run) approve(ctx context.Context) (bool, error) {
 	fmt.Fprint(r.app.Stdout, q.text(!r.opts.NoColor))
 	answer, err := r.answer(ctx)
 	if err != nil {
-		fmt.Fprintln(r.app.Stdout)
 		r.view.Problem(views.Problem{Summary: fmt.Sprintf("error asking for approval: %v", err)})
 		return false, nil
 	}
