@@ -10,8 +10,10 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2/ext/customdecode"
 	"github.com/hashicorp/hcl/v2/ext/tryfunc"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
@@ -93,35 +95,42 @@ func affixFunction(has func(s, affix string) bool) function.Function {
 }
 
 // firstKnownFunction returns the first string that is known, present and not
-// sensitive. Unlike coalesce it passes over an unknown value, which is right
-// only where all arguments spell the same thing. When none is known the last
-// unknown one is the result, since it may carry a known prefix.
+// sensitive; what comes after it is not evaluated. Unlike coalesce it passes
+// over an unknown value, which is right only where all arguments spell the same
+// thing. When none is known the last unknown one is the result, since it may
+// carry a known prefix.
 func firstKnownFunction() function.Function {
 	return function.New(&function.Spec{
-		VarParam: &function.Parameter{
-			Name: "values", Type: cty.String,
-			AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true,
+		VarParam: &function.Parameter{Name: "values", Type: customdecode.ExpressionClosureType},
+		Type:     function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			rest := cty.NullVal(cty.String)
+			for _, arg := range args {
+				v, err := closureText(arg)
+				if err != nil {
+					return cty.UnknownVal(cty.String), err
+				}
+				bare, _ := v.Unmark()
+				switch {
+				case bare.IsKnown() && bare.IsNull():
+				case bare.IsKnown() && !v.IsMarked():
+					return v, nil
+				default:
+					rest = v
+				}
+			}
+			return rest, nil
 		},
-		Type: function.StaticReturnType(cty.String),
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return firstKnown(args), nil },
 	})
 }
 
-func firstKnown(args []cty.Value) cty.Value {
-	rest := cty.NullVal(cty.String)
-	for _, v := range args {
-		bare, _ := v.Unmark()
-		switch {
-		case bare.IsKnown() && bare.IsNull():
-		case bare.IsKnown() && !v.IsMarked():
-			return v
-		case v.Type() == cty.String:
-			rest = v
-		default:
-			rest = cty.UnknownVal(cty.String).WithSameMarks(v)
-		}
+// closureText evaluates an argument to a string.
+func closureText(arg cty.Value) (cty.Value, error) {
+	v, diags := customdecode.ExpressionClosureFromVal(arg).Value()
+	if diags.HasErrors() {
+		return cty.UnknownVal(cty.String), diags
 	}
-	return rest
+	return convert.Convert(v, cty.String)
 }
 
 // authorityFunction returns host:port of a URL in one spelling: lower case, the
