@@ -144,13 +144,6 @@ func (r *realm) inform(tx admission.TxID) {
 	}
 }
 
-// refresh tells the waiting ones when the queue before them has moved.
-func (r *realm) refresh() {
-	if r.moved {
-		r.refollow()
-	}
-}
-
 // refollow brings every follower up to date, also after a change of leader.
 func (r *realm) refollow() {
 	r.moved = false

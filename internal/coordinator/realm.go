@@ -47,11 +47,13 @@ func newRealm(c *Coordinator) realm {
 func (r *realm) run() {
 	defer close(r.c.stopped)
 	deadline := time.NewTimer(time.Hour)
-	refresh := time.NewTicker(r.c.config.Refresh)
 	defer deadline.Stop()
-	defer refresh.Stop()
+	var refresh <-chan time.Time // nil while nobody would hear anything new
 	for {
 		r.arm(deadline)
+		if refresh == nil && r.moved && len(r.followers) > 0 {
+			refresh = time.After(r.c.config.Refresh)
+		}
 		select {
 		case <-r.c.stop:
 			r.shutDown()
@@ -60,8 +62,9 @@ func (r *realm) run() {
 			r.commit(r.collect(o))
 		case <-deadline.C:
 			r.expire()
-		case <-refresh.C:
-			r.refresh()
+		case <-refresh:
+			refresh = nil
+			r.refollow()
 		case at := <-r.saving:
 			r.saved(at)
 		}

@@ -1,0 +1,49 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package coordinatortest
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tfweaver/tfweaver/internal/journal"
+)
+
+// Journal is a journal whose appends can be counted, held up and made to fail.
+type Journal struct {
+	journal.Journal
+	// Appends and Records count what was written.
+	Appends, Records atomic.Int64
+
+	mu   sync.Mutex
+	gate func(write func() error) error
+}
+
+// Gate puts f in front of every append: f decides whether and when to write,
+// and what the caller is told. A nil f lifts it.
+func (j *Journal) Gate(f func(write func() error) error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.gate = f
+}
+
+// Append implements journal.Journal.
+func (j *Journal) Append(ctx context.Context, epoch journal.Epoch, after journal.Index, batch [][]byte) (journal.Index, error) {
+	j.mu.Lock()
+	gate := j.gate
+	j.mu.Unlock()
+	var last journal.Index
+	write := func() (err error) {
+		j.Appends.Add(1)
+		j.Records.Add(int64(len(batch)))
+		last, err = j.Journal.Append(ctx, epoch, after, batch)
+		return err
+	}
+	if gate == nil {
+		gate = func(write func() error) error { return write() }
+	}
+	err := gate(write)
+	return last, err
+}
