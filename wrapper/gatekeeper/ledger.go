@@ -15,7 +15,7 @@ type ledger struct {
 	mu        sync.Mutex
 	waits     []views.Waited
 	refusals  []views.Refused
-	uncertain []string
+	uncertain []views.Uncertain
 }
 
 func (l *ledger) waited(w views.Waited) {
@@ -30,10 +30,10 @@ func (l *ledger) refused(r views.Refused) {
 	l.refusals = append(l.refusals, r)
 }
 
-func (l *ledger) lost(address string) {
+func (l *ledger) lost(u views.Uncertain) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.uncertain = append(l.uncertain, address)
+	l.uncertain = append(l.uncertain, u)
 }
 
 func (l *ledger) summary() views.Summary {

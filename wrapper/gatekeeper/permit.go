@@ -6,6 +6,7 @@ package gatekeeper
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/zclconf/go-cty/cty"
@@ -15,6 +16,7 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/ruleengine"
 	"github.com/tfweaver/tfweaver/wrapper/intercept"
+	"github.com/tfweaver/tfweaver/wrapper/views"
 )
 
 // free is the permit for a call that touches nothing but Terraform's state.
@@ -72,9 +74,14 @@ func (p *permit) Done(ctx context.Context, outcome intercept.Outcome) {
 		// The coordinator will hold the call for uncertain, which is safe.
 		p.gate.log.WarnContext(ctx, "outcome not recorded", "address", p.op.Address, "tx", p.grant.Tx(), "error", err)
 		if outcome.Result != intercept.NotSent {
-			p.gate.ledger.lost(p.name())
+			p.lost()
 		}
 	}
+}
+
+// lost notes a call whose outcome nobody knows.
+func (p *permit) lost() {
+	p.gate.ledger.lost(views.Uncertain{Address: p.name(), Tx: string(p.grant.Tx())})
 }
 
 func (p *permit) name() string {
@@ -86,7 +93,11 @@ func (p *permit) name() string {
 
 func (p *permit) outcome(o intercept.Outcome) client.Outcome {
 	out := client.Outcome{Exists: exists(o.NewState)}
-	switch o.Result {
+	result := o.Result
+	if result == intercept.Failed && gaveUp(o.Diagnostics) {
+		result = intercept.Unknown
+	}
+	switch result {
 	case intercept.Succeeded:
 		out.Result = admission.Succeeded
 	case intercept.Failed:
@@ -98,13 +109,30 @@ func (p *permit) outcome(o intercept.Outcome) client.Outcome {
 		return out
 	default:
 		out.Result = admission.Lost
-		p.gate.ledger.lost(p.name())
+		p.lost()
 		return out
 	}
 	if out.Exists {
 		p.describe(&out, o.NewState)
 	}
 	return out
+}
+
+// gaveUp says whether a provider's error only means that it stopped waiting,
+// because it was interrupted or ran out of time: the cloud may have accepted
+// the call and still be at it.
+func gaveUp(diagnostics []intercept.Diagnostic) bool {
+	for _, d := range diagnostics {
+		if !d.Error {
+			continue
+		}
+		for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
+			if strings.Contains(d.Summary, cause.Error()) || strings.Contains(d.Detail, cause.Error()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // describe adds the digest, and the id where only the cloud knew it.

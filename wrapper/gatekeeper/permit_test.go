@@ -70,6 +70,20 @@ func TestOutcomes(t *testing.T) {
 			intercept.Update, intercept.Outcome{Result: intercept.Unknown, Err: errors.New("gone")},
 			client.Outcome{Result: admission.Lost},
 		},
+		"the provider stopped waiting": {
+			intercept.Delete, intercept.Outcome{
+				Result: intercept.Failed, NewState: object("/net/sub"),
+				Diagnostics: []intercept.Diagnostic{{Error: true, Summary: "Cannot delete", Detail: "accepted, then: context canceled"}},
+			},
+			client.Outcome{Result: admission.Lost, Exists: true},
+		},
+		"a warning about waiting": {
+			intercept.Delete, intercept.Outcome{
+				Result: intercept.Failed, NewState: object("/net/sub"),
+				Diagnostics: []intercept.Diagnostic{{Summary: "context canceled"}, {Error: true, Summary: "Forbidden"}},
+			},
+			client.Outcome{Result: admission.Errored, Exists: true, Digest: "digest"},
+		},
 		"not sent after all": {
 			intercept.Delete, intercept.Outcome{Result: intercept.NotSent},
 			client.Outcome{Result: admission.NotSent, Exists: true},
@@ -90,7 +104,7 @@ func TestOutcomes(t *testing.T) {
 			if diff := cmp.Diff(tt.want, *grant.outcome); diff != "" {
 				t.Errorf("outcome (-want +got):\n%s", diff)
 			}
-			if lost := len(r.Summary().Uncertain) == 1; lost != (tt.given.Result == intercept.Unknown) {
+			if lost := len(r.Summary().Uncertain) == 1; lost != (tt.want.Result == admission.Lost) {
 				t.Errorf("summary %+v", r.Summary())
 			}
 		})

@@ -76,6 +76,12 @@ type Waited struct {
 	Refused bool
 }
 
+// Uncertain is a change whose outcome is not known.
+type Uncertain struct {
+	Address string
+	Tx      string
+}
+
 // Crash is a provider process that died.
 type Crash struct {
 	Provider string
@@ -87,8 +93,7 @@ type Crash struct {
 type Summary struct {
 	Waited  []Waited
 	Refused []Refused
-	// Uncertain are the addresses whose outcome was lost.
-	Uncertain []string
+	Uncertain []Uncertain
 	Crashes   []Crash
 	// Peers is how many other sessions there were.
 	Peers int

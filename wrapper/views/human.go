@@ -128,8 +128,8 @@ func (h *Human) summary(s Summary) string {
 	for _, r := range s.Refused {
 		lines = append(lines, refusedLine(r))
 	}
-	for _, address := range s.Uncertain {
-		lines = append(lines, fmt.Sprintf("%s: the outcome is not known; its locks stay until it is settled (tfweaver status)", address))
+	for _, u := range s.Uncertain {
+		lines = append(lines, uncertainLine(u))
 	}
 	if len(lines) > 0 {
 		b.WriteString("\nCoordination:\n  - " + strings.Join(lines, "\n  - ") + "\n")
@@ -160,6 +160,12 @@ func refusedLine(r Refused) string {
 		line += " because of " + who
 	}
 	return line + fmt.Sprintf(" (tfweaver why %s)", r.Report.ID)
+}
+
+// uncertainLine tells what keeps the locks, and the one thing that frees them.
+func uncertainLine(u Uncertain) string {
+	return fmt.Sprintf("%s may still be changing: its outcome is not known, and its locks stay.\n"+
+		"    Look at it in the cloud, then `tfweaver resolve %s -reason TEXT -exists` (or -gone).", u.Address, u.Tx)
 }
 
 func peersLine(s Summary) string {

@@ -84,7 +84,7 @@ func show(v View) {
 	v.Summary(Summary{
 		Waited:    []Waited{{Address: r.Address, For: 12 * time.Second, Holder: Holders(r)}},
 		Refused:   []Refused{{Address: "x.y", Report: &refused}, {Address: "x.z", Reason: "the coordinator is gone"}},
-		Uncertain: []string{"x.u"},
+		Uncertain: []Uncertain{{Address: "x.u", Tx: "t13"}},
 		Crashes:   []Crash{{Provider: "registry.terraform.io/tfweaver/simcloud", Trace: "panic: oh"}},
 		Peers:     2, Host: "desk", Embedded: true,
 	})
