@@ -318,6 +318,25 @@ func TestHangUpEndsAdmission(t *testing.T) {
 	wantEvents(t, r.notes(), "configure east")
 }
 
+func TestCloseEndsAdmission(t *testing.T) {
+	t.Parallel()
+	waiting := make(chan struct{})
+	gate := &testGate{admit: func(ctx context.Context, _ Call) error {
+		close(waiting)
+		<-ctx.Done()
+		return ctx.Err()
+	}}
+	r := newRig(t, 6, gate, 0, nil)
+	c := r.dial().configure("east")
+	result := c.applyLater(t.Context(), c.plan(c.nothing(), c.thing(named("a"))))
+	<-waiting
+	r.close(t.Context())
+	if err := <-result; err == nil {
+		t.Error("a change was sent by a host that is closed")
+	}
+	wantEvents(t, r.notes(), "configure east")
+}
+
 func TestChangeIsBoundedAfterHangUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 6, &testGate{}, 0, func(o *Options) { o.HangupGrace = 50 * time.Millisecond })

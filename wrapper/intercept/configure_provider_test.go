@@ -236,3 +236,13 @@ func TestProbeConnectionStartsNothing(t *testing.T) {
 		t.Errorf("%d processes run", got)
 	}
 }
+
+func TestProcessGoesWithItsLastConnection(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 6, &testGate{}, 0, nil)
+	one, two := r.dial().configure("east"), r.dial().configure("east")
+	one.hangUp()
+	two.create(named("a"))
+	two.hangUp()
+	eventually(t, "the process is gone", func() bool { return r.host.Processes() == 1 })
+}

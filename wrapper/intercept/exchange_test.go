@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/zclconf/go-cty/cty"
@@ -38,7 +39,7 @@ type echo struct {
 	meta metadata.MD
 }
 
-func newEcho(t *testing.T) *echo {
+func newEcho(t testing.TB) *echo {
 	t.Helper()
 	e := &echo{seen: map[string][][]byte{}}
 	e.server = grpc.NewServer(grpc.ForceServerCodecV2(codec{}), grpc.UnknownServiceHandler(e.handle),
@@ -99,27 +100,38 @@ func (e *echo) Kill() {
 }
 
 // echoRig serves an echo and connects to it as plain gRPC.
-func echoRig(t *testing.T) (*echo, *grpc.ClientConn) {
+func echoRig(t testing.TB) (*echo, *grpc.ClientConn) {
 	t.Helper()
 	e := newEcho(t)
-	pool := plugins.NewPool(func(context.Context) (plugins.Instance, error) { return e, nil }, 0)
-	host, err := Serve(t.Context(), []Provider{{Source: "a/b/c", Pool: pool}}, Options{Gate: &testGate{}})
+	host := echoHost(t, 0, func(context.Context) (plugins.Instance, error) { return e, nil })
+	return e, dialPlain(t, host)
+}
+
+func echoHost(t testing.TB, idle time.Duration, launch plugins.Launcher) *Host {
+	t.Helper()
+	host, err := Serve(t.Context(), []Provider{{Source: "a/b/c", Pool: plugins.NewPool(launch, idle)}}, Options{Gate: &testGate{}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := host.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return host
+}
+
+// dialPlain connects without the plugin library.
+func dialPlain(t testing.TB, host *Host) *grpc.ClientConn {
+	t.Helper()
 	addr := reattachOf(t, host, "a/b/c").Addr.String()
 	conn, err := grpc.NewClient("unix:"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32), grpc.MaxCallSendMsgSize(math.MaxInt32)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = conn.Close()
-		if err := host.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return e, conn
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
 }
 
 func TestUnknownUnaryCallPassesUntouched(t *testing.T) {
@@ -300,7 +312,6 @@ func TestAnswersAreByteEqual(t *testing.T) {
 func TestForwardedChangeIsByteEqual(t *testing.T) {
 	t.Parallel()
 	e := newEcho(t)
-	t.Cleanup(e.Kill)
 	r := newRig(t, 6, &testGate{}, 0, nil)
 	c := r.dial()
 	request, err := c.applyRequest(c.plan(c.nothing(), c.thing(named("a")))).encode()
@@ -309,27 +320,68 @@ func TestForwardedChangeIsByteEqual(t *testing.T) {
 	}
 	request.data = protowire.AppendVarint(protowire.AppendTag(request.data, 7777, protowire.VarintType), 1)
 
-	pool := plugins.NewPool(func(context.Context) (plugins.Instance, error) { return e, nil }, 0)
-	host, err := Serve(t.Context(), []Provider{{Source: "a/b/c", Pool: pool}}, Options{Gate: &testGate{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = host.Close(context.Background()) })
+	host := echoHost(t, 0, func(context.Context) (plugins.Instance, error) { return e, nil })
 	schema, err := r.host.providers[0].schemas.fetch(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	host.providers[0].schemas.learn(schema)
-	conn, err := grpc.NewClient("unix:"+reattachOf(t, host, "a/b/c").Addr.String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := dialPlain(t, host)
 	const method = "/tfplugin6.Provider/ApplyResourceChange"
 	if err := conn.Invoke(t.Context(), method, request, &frame{}, forceCodec()); err != nil {
 		t.Fatal(err)
 	}
 	if got := e.seen[method]; len(got) != 1 || !bytes.Equal(got[0], request.data) {
 		t.Errorf("the provider got %x, the CLI sent %x", got, request.data)
+	}
+}
+
+// Which state store is configured is kept in the process, so that connections
+// with a state store share none, idle or not.
+func TestStateStoreHasItsOwnProcess(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var echoes []*echo
+	host := echoHost(t, 10*time.Millisecond, func(context.Context) (plugins.Instance, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		echoes = append(echoes, newEcho(t))
+		return echoes[len(echoes)-1], nil
+	})
+	const method = "/tfplugin6.Provider/ConfigureStateStore"
+	for _, name := range []string{"one", "two"} {
+		conn := dialPlain(t, host)
+		if err := conn.Invoke(t.Context(), method, &frame{data: []byte(name)}, &frame{}, forceCodec()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Millisecond)
+		if err := conn.Invoke(t.Context(), "/tfplugin6.Provider/ReadStateBytes", &frame{data: []byte(name)}, &frame{}, forceCodec()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(echoes) != 3 || host.Processes() != 3 {
+		t.Fatalf("%d processes were started and %d run, want an unconfigured one and one each", len(echoes), host.Processes())
+	}
+	for i, name := range []string{"one", "two"} {
+		for _, seen := range [][][]byte{echoes[i+1].seen[method], echoes[i+1].seen["/tfplugin6.Provider/ReadStateBytes"]} {
+			if len(seen) != 1 || string(seen[0]) != name {
+				t.Errorf("process %d saw %q, want %q", i+1, seen, name)
+			}
+		}
+	}
+}
+
+// BenchmarkForward compares a small call through the proxy with a direct one.
+func BenchmarkForward(b *testing.B) {
+	e, conn := echoRig(b)
+	request := &frame{data: bytes.Repeat([]byte("x"), 1024)}
+	for name, to := range map[string]grpc.ClientConnInterface{"direct": e.conn, "proxied": conn} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if err := to.Invoke(b.Context(), "/x.Y/Z", request, &frame{}, forceCodec()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -279,7 +279,7 @@ func (r *rig) dial() *cli {
 func (c *cli) hangUp() { _ = c.conn.Close() }
 
 // reattachOf reads the reattach value as the CLI does.
-func reattachOf(t *testing.T, host *Host, source string) *plugin.ReattachConfig {
+func reattachOf(t testing.TB, host *Host, source string) *plugin.ReattachConfig {
 	t.Helper()
 	value, err := host.Reattach()
 	if err != nil {

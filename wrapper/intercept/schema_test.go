@@ -257,11 +257,18 @@ func TestRefusalKeepsIdentity(t *testing.T) {
 	}
 	plans := r.host.providers[0].plans
 	plans.remember(plan, planned)
-	got := plans.recall(c.applyRequest(change{prior: made, config: c.nothing().value, planned: c.nothing().value}))
-	if got.identity.Message == nil {
-		t.Fatal("identity is lost")
+	answer, err := newMessage("tfplugin6", "ApplyResourceChange.Response")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if value, err := got.identity.value("identity_data", ty); err != nil || value.GetAttr("id").AsString() != "x" {
+	remove := c.applyRequest(change{prior: made, config: c.nothing().value, planned: c.nothing().value})
+	x := &exchange{conn: newConn(r.host.providers[0])}
+	x.restore(remove, answer)
+	given, _ := answer.sub("new_identity")
+	if given.Message == nil {
+		t.Fatal("identity is not given back")
+	}
+	if value, err := given.value("identity_data", ty); err != nil || value.GetAttr("id").AsString() != "x" {
 		t.Errorf("identity is %#v, %v", value, err)
 	}
 	if got := plans.recall(c.applyRequest(change{prior: c.nothing(), config: made.value, planned: made.value, plannedPrivate: []byte("p")})); got.private != nil {
