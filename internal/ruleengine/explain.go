@@ -68,9 +68,9 @@ func (e *Engine) named(rule string) (r *resource, part, name string) {
 func (r *resource) docOf(action admission.Action, name string) string {
 	switch name {
 	case partSelf:
-		return fmt.Sprintf("A %s of a %s takes the object itself.", action, r.name)
+		return fmt.Sprintf("%s of a %s takes the object itself.", titled(action), r.name)
 	case partParent:
-		return fmt.Sprintf("A %s of a %s needs the %s that contains it.", action, r.name, r.parent.kind)
+		return fmt.Sprintf("%s of a %s needs the %s that contains it.", titled(action), r.name, r.parent.kind)
 	case partUnreferenced:
 		return fmt.Sprintf("A %s can be deleted only while nothing of others refers to it or lives in it.", r.name)
 	case partWidened:
@@ -82,15 +82,23 @@ func (r *resource) docOf(action admission.Action, name string) string {
 	}
 	for _, t := range ev.targets {
 		if t.name == name {
-			return t.meta.sentence(fmt.Sprintf("A %s of a %s takes %s", action, r.name, withFacet(t)))
+			return t.meta.sentence(fmt.Sprintf("%s of a %s takes %s", titled(action), r.name, withFacet(t)))
 		}
 	}
 	for _, g := range ev.guards {
 		if string(g.kind) == name {
-			return g.meta.sentence(fmt.Sprintf("A %s of a %s needs %s to be %s", action, r.name, g.node, g.kind))
+			return g.meta.sentence(fmt.Sprintf("%s of a %s needs %s to be %s", titled(action), r.name, g.node, g.kind))
 		}
 	}
 	return ""
+}
+
+// titled is an action with its article, as a sentence begins.
+func titled(action admission.Action) string {
+	if action == admission.Update {
+		return "An update"
+	}
+	return "A " + string(action)
 }
 
 func withFacet(t *target) string {

@@ -228,7 +228,7 @@ func TestDoc(t *testing.T) {
 		"demo/demo_clip.reference#box":      "demo_clip refers to a demo_box by box, which must stay there meanwhile.",
 		"demo/demo_box.create#shelf":        "A heavy box moves its shelf.",
 		"demo/demo_box.delete#friends":      `A delete of a demo_box takes edge("depends", "in")/~config.`,
-		"demo/demo_box.update#zone":         "A update of a demo_box takes ancestor(2).",
+		"demo/demo_box.update#zone":         "An update of a demo_box takes ancestor(2).",
 		"demo/demo_box.delete#present":      "A delete of a demo_box needs realm to be present.",
 		"demo/demo_box.create#self":         "A create of a demo_box takes the object itself.",
 		"demo/demo_box.create#parent":       "A create of a demo_box needs the demo_shelf that contains it.",
