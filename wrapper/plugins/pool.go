@@ -31,7 +31,8 @@ type Instance interface {
 	Kill()
 }
 
-// Launcher starts one instance. ctx bounds the start only.
+// Launcher starts one instance. ctx bounds the start only. What it returns
+// beside an error is not looked at.
 type Launcher func(ctx context.Context) (Instance, error)
 
 // Key tells provider configurations apart: a hash over everything that makes
@@ -197,31 +198,38 @@ func (p *Pool) obtain(key Key, configure Configurer) (*worker, error) {
 // the call that came first, because others may be waiting for it too.
 func (p *Pool) start(w *worker, configure Configurer) {
 	defer p.background.Done()
-	instance, err := p.launch(p.ctx)
-	if err == nil {
-		p.mu.Lock()
-		w.instance = instance
-		p.live++
-		p.mu.Unlock()
-		w.answer = Answer{Accepted: true}
-		if configure != nil {
-			w.answer, err = configure(p.ctx, instance)
-		}
-	}
-	if err != nil && instance != nil && status.Code(err) == codes.Unavailable {
-		awaitExit(instance)
-	}
+	answer, err := p.bring(w, configure)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	w.err = err
+	w.answer, w.err = answer, err
 	close(w.ready)
-	if err != nil && instance != nil {
+	if err != nil {
 		p.noteCrash(w)
 	}
-	if err != nil || !w.answer.Accepted || w.retired {
+	if err != nil || !answer.Accepted || w.retired {
 		p.forget(w)
 		p.end(w)
 	}
+}
+
+// bring launches a process for a worker and configures it.
+func (p *Pool) bring(w *worker, configure Configurer) (Answer, error) {
+	instance, err := p.launch(p.ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	p.mu.Lock()
+	w.instance = instance
+	p.live++
+	p.mu.Unlock()
+	if configure == nil {
+		return Answer{Accepted: true}, nil
+	}
+	answer, err := configure(p.ctx, instance)
+	if status.Code(err) == codes.Unavailable {
+		awaitExit(instance)
+	}
+	return answer, err
 }
 
 // crashGrace is how long a process may take to be seen dead after its
