@@ -217,6 +217,9 @@ var errClosed = fmt.Errorf("%w: it was closed", ErrSessionEnded)
 func (s *Session) Close(ctx context.Context) (peers int, err error) {
 	var out *weaverv1.CloseSessionResponse
 	if s.life.Err() == nil {
+		// The lease ends by itself, so it is not worth waiting long.
+		ctx, cancel := context.WithTimeout(ctx, parting)
+		defer cancel()
 		err = s.call(ctx, func(ctx context.Context) (err error) {
 			out, err = s.client.api.CloseSession(ctx, &weaverv1.CloseSessionRequest{})
 			return err
