@@ -114,8 +114,9 @@ type Observation struct {
 	Exists  bool   `json:"exists"`
 	Digest  string `json:"digest,omitempty"`
 	Address string `json:"address,omitempty"`
-	// Edges are all references of the object; nil when they are not known.
-	Edges []graph.Edge `json:"edges,omitempty"`
+	// Edges are all references of the object; nil when they are not known,
+	// which the journal must not confuse with none.
+	Edges []graph.Edge `json:"edges"`
 }
 
 // Observe reports what a refresh or an import saw.

@@ -17,6 +17,9 @@ func (d *decision) observe(c Observe) error {
 	if !d.alive(c.Session, d.at) {
 		return fmt.Errorf("session %s: %w", c.Session, ErrNoSession)
 	}
+	if c.Began > d.index {
+		return fmt.Errorf("%w: a read that began at record %d, after %d", ErrMalformed, c.Began, d.index)
+	}
 	decls := append([]graph.Decl(nil), c.Nodes...)
 	for _, o := range c.Objects {
 		decls = append(decls, o.Decl)

@@ -1,0 +1,392 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package admission
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/tfweaver/tfweaver/internal/core/graph"
+	"github.com/tfweaver/tfweaver/internal/core/lock"
+	"github.com/tfweaver/tfweaver/internal/core/mode"
+)
+
+// The invariants of the protocol are checked over all histories by package
+// explore, and told as stories in testdata. These tests pin down single ones
+// where a story would hide the point.
+
+// TestAncestorsMustBeIntended (I3): a plan that does not announce its locks on
+// every node above is refused, naming the node.
+func TestAncestorsMustBeIntended(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "a")
+	whole := write("a", Create, "r/g/v/s")
+	for i := range whole.Locks[:len(whole.Locks)-1] {
+		q := whole
+		q.Locks = append(append(lock.Plan(nil), whole.Locks[:i]...), whole.Locks[i+1:]...)
+		_, err := m.Apply(Submit{Stamp: m.tick(), ID: "t", Request: q})
+		if !errors.Is(err, ErrMalformed) {
+			t.Errorf("without %s: %v", whole.Locks[i].Node, err)
+		}
+		q.Locks = append(lock.Plan(nil), whole.Locks...)
+		q.Locks[i].Mode = mode.IS
+		if _, err := m.Apply(Submit{Stamp: m.tick(), ID: "t", Request: q}); !errors.Is(err, ErrMalformed) {
+			t.Errorf("IS is no intention of X on %s: %v", whole.Locks[i].Node, err)
+		}
+	}
+	if m.graph.Len() != 0 {
+		t.Error("a refused request placed nodes")
+	}
+	m.submit("t", whole)
+	m.want("t", Admitted)
+}
+
+// TestEveryNamedNodeIsPlaced: whatever a request names has a place, or the
+// error names it.
+func TestEveryNamedNodeIsPlaced(t *testing.T) {
+	t.Parallel()
+	base := write("a", Create, "r/g/v")
+	ghost := graph.NodeID("r/g/ghost")
+	for name, change := range map[string]func(*Request){
+		"self":   func(q *Request) { q.Self = ghost },
+		"lock":   func(q *Request) { q.Locks = append(q.Locks, lock.Want{Node: "r/z", Mode: mode.X}) },
+		"guard":  func(q *Request) { q.Guards = []Guard{{Kind: Present, Node: ghost}} },
+		"edge":   func(q *Request) { q.Edges = []graph.Edge{{From: q.Self, To: ghost}} },
+		"add":    func(q *Request) { q.AddEdges = []graph.Edge{{From: ghost, To: q.Self}} },
+		"drop":   func(q *Request) { q.DropEdges = []graph.Edge{{From: q.Self, To: ghost}} },
+		"parent": func(q *Request) { q.Nodes = q.Nodes[1:] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newMachine(t, "a")
+			q := base
+			q.Nodes = append([]graph.Decl(nil), base.Nodes...)
+			q.Locks = append(lock.Plan(nil), base.Locks...)
+			change(&q)
+			before := m.Hash()
+			if _, err := m.Apply(Submit{Stamp: m.tick(), ID: "t", Request: q}); !errors.Is(err, ErrUndeclared) {
+				t.Errorf("got %v", err)
+			}
+			if m.Hash() != before {
+				t.Error("a refused request changed the state")
+			}
+		})
+	}
+}
+
+func TestEdgesComeFromTheObject(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "a")
+	q := write("a", Create, "r/g/v")
+	q.Edges = []graph.Edge{{From: "r/g", To: "r/g/v"}}
+	if _, err := m.Apply(Submit{Stamp: m.tick(), ID: "t", Request: q}); !errors.Is(err, ErrMalformed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestMisplacedIsRefused: containment is a tree, and nothing moves in it.
+func TestMisplacedIsRefused(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "a")
+	m.submit("t1", write("a", Create, "r/g/v"))
+	q := write("a", Create, "r/h/w")
+	q.Nodes = append(q.Nodes, graph.Decl{ID: "r/g/v", Parent: "r/h", Kind: graph.Resource})
+	for name, c := range map[string]Command{
+		"submit":  Submit{Stamp: m.tick(), ID: "t2", Request: q},
+		"declare": Declare{Stamp: m.tick(), Session: "a", Creates: q.Nodes},
+		"observe": Observe{Stamp: m.tick(), Session: "a", Nodes: q.Nodes},
+	} {
+		if _, err := m.Apply(c); !errors.Is(err, ErrMisplaced) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestFencing (I10, I15): tokens grow strictly, and a call is started and ended
+// under its own token only. Who was superseded holds an older one.
+func TestFencing(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "a", "b")
+	first := m.submit("t1", write("a", Update, "r/g/v"))
+	m.submit("t2", write("b", Update, "r/g/v"))
+	m.must(Withdraw{Stamp: m.tick(), Tx: "t1"})
+	second, _ := m.Tx("t2")
+	if second.Status != Admitted || second.Token <= first.Token {
+		t.Fatalf("t2 is %s with token %d after %d", second.Status, second.Token, first.Token)
+	}
+	for _, token := range []uint64{0, first.Token, second.Token + 1} {
+		if _, err := m.Apply(Start{Stamp: m.tick(), Tx: "t2", Token: token}); !errors.Is(err, ErrToken) {
+			t.Errorf("start under %d: %v", token, err)
+		}
+	}
+	if _, err := m.Apply(Start{Stamp: m.tick(), Tx: "t1", Token: first.Token}); !errors.Is(err, ErrStatus) {
+		t.Errorf("start of a withdrawn transaction: %v", err)
+	}
+	m.must(Start{Stamp: m.tick(), Tx: "t2", Token: second.Token})
+	c := Complete{Stamp: m.tick(), Tx: "t2", Token: first.Token, Result: Succeeded}
+	if _, err := m.Apply(c); !errors.Is(err, ErrToken) {
+		t.Errorf("complete under an old token: %v", err)
+	}
+	// The tokens go on from a snapshot.
+	back, err := reread(m.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.State = back
+	if third := m.submit("t3", write("a", Update, "r/g/w")); third.Token <= second.Token {
+		t.Errorf("token %d after %d", third.Token, second.Token)
+	}
+}
+
+// TestTimeMonotone (I28): the past is refused, by every command, untouched.
+func TestTimeMonotone(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "a")
+	m.submit("t", write("a", Update, "r/g/v"))
+	past := Stamp{Now: m.Now() - 1}
+	before := m.Hash()
+	for _, c := range []Command{
+		openCommand(past, "x"),
+		Renew{Stamp: past, Session: "a"}, CloseSession{Stamp: past, Session: "a"},
+		AddIntent{Stamp: past, Intent: Intent{ID: "i", Session: "a"}}, Declare{Stamp: past, Session: "a"},
+		Submit{Stamp: past, ID: "u", Request: write("a", Update, "r/g/v")}, Start{Stamp: past, Tx: "t", Token: 1},
+		Complete{Stamp: past, Tx: "t", Token: 1, Result: NotSent}, Withdraw{Stamp: past, Tx: "t"},
+		Observe{Stamp: past, Session: "a"}, Expire{Stamp: past}, Resolve{Stamp: past, Tx: "t"},
+	} {
+		if _, err := m.Apply(c); !errors.Is(err, ErrTimeBack) {
+			t.Errorf("%T: %v", c, err)
+		}
+	}
+	if m.Hash() != before {
+		t.Error("the state changed")
+	}
+	if err := m.Fold(m.Index()+1, m.Now()-1, nil); !errors.Is(err, ErrTimeBack) {
+		t.Errorf("fold: %v", err)
+	}
+}
+
+// TestSnapshotKeepsKeys (I27): a request that is repeated after a restart gets
+// the answer it had.
+func TestSnapshotKeepsKeys(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "a")
+	q := write("a", Update, "r/g/v")
+	q.Key = 7
+	m.submit("t1", q)
+	m.finish("t1", Succeeded, true)
+	back, err := reread(m.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]*State{"live": m.State, "restarted": back} {
+		events, err := s.Apply(Submit{Stamp: m.tick(), ID: "t2", Request: q})
+		if err != nil || len(events) > 0 {
+			t.Errorf("%s: %v %v", name, events, err)
+		}
+		if tx, ok := s.TxByKey("a", 7); !ok || tx.ID != "t1" || tx.Status != Operational {
+			t.Errorf("%s: key 7 finds %q %q", name, tx.ID, tx.Status)
+		}
+		other := q
+		other.Address = "sim.other"
+		if _, err := s.Apply(Submit{Stamp: m.tick(), ID: "t2", Request: other}); !errors.Is(err, ErrKeyReused) {
+			t.Errorf("%s: another request under the key: %v", name, err)
+		}
+	}
+}
+
+// TestRetention: final transactions stay explainable for a while, then only
+// answer for their keys, and go with their session. Sessions go when nothing
+// mentions them any more. All of that is part of the replayed state.
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "a", "b")
+	replica := m.Clone()
+	step := func(c Command) {
+		if events := m.must(c); len(events) > 0 {
+			if err := replica.Fold(m.Index(), m.Now(), events); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	q := write("a", Update, "r/g/v")
+	for i := range Retained + 10 {
+		q.Key = uint64(i + 1)
+		id := TxID(fmt.Sprintf("t%d", i))
+		step(Submit{Stamp: m.tick(), ID: id, Request: q})
+		step(Withdraw{Stamp: m.tick(), Tx: id})
+	}
+	if tx, ok := m.Tx("t0"); !ok || len(tx.Locks) != 0 || tx.Status != Withdrawn {
+		t.Errorf("the oldest is kept whole: %t %d locks", ok, len(tx.Locks))
+	}
+	if tx, _ := m.Tx("t20"); len(tx.Locks) == 0 {
+		t.Error("a recent one has lost its plan")
+	}
+	q.Key = 1
+	step(Submit{Stamp: m.tick(), ID: "again", Request: q})
+	if _, ok := m.Tx("again"); ok {
+		t.Error("the key of a slim transaction was forgotten")
+	}
+	step(CloseSession{Stamp: m.tick(), Session: "a"})
+	if _, ok := m.Tx("t0"); ok {
+		t.Error("a slim transaction outlives its session")
+	}
+	if _, ok := m.Session("a"); !ok {
+		t.Error("the session is forgotten while transactions name it")
+	}
+	q.Session = "b"
+	for i := range Retained {
+		q.Key = uint64(i + 1)
+		id := TxID(fmt.Sprintf("u%d", i))
+		step(Submit{Stamp: m.tick(), ID: id, Request: q})
+		step(Withdraw{Stamp: m.tick(), Tx: id})
+	}
+	if _, ok := m.Session("a"); ok {
+		t.Error("the session is kept though nothing mentions it")
+	}
+	if i, ok := m.Intent("intent of a"); ok {
+		t.Errorf("its intent is kept: %v", i)
+	}
+	if replica.Hash() != m.Hash() {
+		t.Error("the replica differs")
+	}
+	if back, err := reread(m.State); err != nil || back.Hash() != m.Hash() {
+		t.Errorf("the snapshot differs: %v", err)
+	}
+}
+
+// TestHistoryKeepsSessions: who changed an object stays known for as long as
+// the object's history names them.
+func TestHistoryKeepsSessions(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "a", "b")
+	m.submit("t", write("a", Create, "r/g/v"))
+	m.finish("t", Succeeded, true)
+	m.must(CloseSession{Stamp: m.tick(), Session: "a"})
+	q := write("b", Update, "r/g/v")
+	for i := range Retained + graph.HistoryLimit {
+		if x, ok := m.Session("a"); i < graph.HistoryLimit-1 && (!ok || x.Actor != "actor of a") {
+			t.Fatalf("session a is forgotten after %d changes", i)
+		}
+		id := TxID(fmt.Sprintf("u%d", i))
+		m.submit(id, q)
+		m.finish(id, Succeeded, true)
+	}
+	if _, ok := m.Session("a"); ok {
+		t.Error("session a is kept though no history names it")
+	}
+	n, _ := m.graph.Get("r/g/v")
+	if len(n.History) != graph.HistoryLimit {
+		t.Errorf("history of %d", len(n.History))
+	}
+}
+
+// TestPendingNodesGo: nodes that stood for objects of a session are removed
+// with it, the objects themselves are not.
+func TestPendingNodesGo(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "a", "b")
+	m.submit("t", write("a", Create, "~pending/a/vm.web"))
+	tx, _ := m.Tx("t")
+	m.must(Start{Stamp: m.tick(), Tx: "t", Token: tx.Token})
+	bind := graph.Decl{ID: "r/g/vm-1", Parent: "r/g", Kind: graph.Resource}
+	m.must(Complete{Stamp: m.tick(), Tx: "t", Token: tx.Token, Result: Succeeded, Bind: bind})
+	m.submit("promise", write("a", Create, "~pending/a/vm.never"))
+	m.must(CloseSession{Stamp: m.tick(), Session: "a"})
+	q := write("b", Update, "r/g/vm-1")
+	for i := range Retained + graph.HistoryLimit {
+		id := TxID(fmt.Sprintf("u%d", i))
+		m.submit(id, q)
+		m.finish(id, Succeeded, true)
+	}
+	for _, id := range []graph.NodeID{"~pending/a/vm.web", "~pending/a/vm.never"} {
+		if m.graph.Has(id) {
+			t.Errorf("%s is kept", id)
+		}
+	}
+	if !m.graph.Has("r/g/vm-1") {
+		t.Error("the object is gone")
+	}
+}
+
+// TestBlockersAreBounded: a crowd does not blow up a report.
+func TestBlockersAreBounded(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "a", "b")
+	for i := range 3 * MaxBlockers {
+		q := write("a", Read, "r/g/v")
+		q.Locks = lock.Close([]lock.Want{{Node: "r/g/v", Mode: mode.S, Relation: lock.Same}}, newPlacement(m.graph, q.Nodes).parent)
+		m.submit(TxID(fmt.Sprintf("t%d", i)), q)
+	}
+	tx := m.submit("w", write("b", Update, "r/g/v"))
+	if len(tx.Blockers) != MaxBlockers || len(m.Blockers("w")) != MaxBlockers {
+		t.Errorf("%d and %d blockers", len(tx.Blockers), len(m.Blockers("w")))
+	}
+	if position, ahead := m.Place("w"); position != 1 || ahead != 3*MaxBlockers {
+		t.Errorf("place %d, %d ahead", position, ahead)
+	}
+}
+
+// TestForecastIsPure: a forecast agrees with what Submit then decides, knows
+// what its own plan makes, and changes nothing.
+func TestForecastIsPure(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "a", "b")
+	m.submit("held", write("a", Update, "r/g/v"))
+	m.submit("gone", write("a", Delete, "r/g/old"))
+	m.finish("gone", Succeeded, false)
+	child := write("b", Create, "r/g/old/child")
+	child.Guards = []Guard{{Kind: Present, Node: "r/g/old"}}
+	before, err := json.Marshal(m.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests := []Request{
+		write("b", Update, "r/g/v"), write("b", Create, "r/g/old"), child, write("nobody", Update, "r/g/v"),
+	}
+	got := m.Forecast(requests)
+	if alone := m.Forecast([]Request{child})[0]; alone.Decision != Rejected || !alone.Blockers[0].Replan {
+		t.Errorf("a child of what is gone: %+v", alone)
+	}
+	after, _ := json.Marshal(m.State)
+	if string(before) != string(after) {
+		t.Error("a forecast changed the state")
+	}
+	for i, want := range []Status{Queued, Admitted, Admitted, ""} {
+		if got[i].Decision != want {
+			t.Errorf("request %d: %+v, want %q", i, got[i], want)
+		}
+	}
+	if !errors.Is(got[3].Err, ErrNoSession) {
+		t.Errorf("an unknown session: %v", got[3].Err)
+	}
+	if tx := m.submit("b1", requests[0]); tx.Status != got[0].Decision || len(tx.Blockers) != len(got[0].Blockers) {
+		t.Errorf("submit decided %s with %d blockers", tx.Status, len(tx.Blockers))
+	}
+}
+
+// TestNextDeadline is the earliest lease of those who live.
+func TestNextDeadline(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	if _, ok := m.NextDeadline(); ok {
+		t.Error("a deadline of nobody")
+	}
+	for i, lease := range []int64{500, 100, 300} {
+		c := openCommand(Stamp{Now: 10}, SessionID(fmt.Sprint(i)))
+		c.Session.Lease = lease
+		m.must(c)
+	}
+	for _, want := range []int64{110, 310, 510} {
+		at, ok := m.NextDeadline()
+		if !ok || at != want {
+			t.Errorf("deadline %d, want %d", at, want)
+		}
+		m.must(Expire{Stamp: Stamp{Now: at}})
+	}
+	if _, ok := m.NextDeadline(); ok {
+		t.Error("a deadline of the dead")
+	}
+}

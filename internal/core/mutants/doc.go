@@ -1,0 +1,12 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package mutants holds seeded faults of the coordination protocol, one patch
+// each, and a test that puts every one of them into a copy of the core and asks
+// the other tests to find it. An invariant that no fault can break is not
+// checked by anything.
+//
+// A patch begins with three lines: what the fault is, the package whose tests
+// have to find it, and which of its tests. Plain go test tries a few of the
+// faults; MUTANTS=all tries all of them, MUTANTS=name a single one.
+package mutants
