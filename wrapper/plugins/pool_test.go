@@ -213,14 +213,18 @@ func TestPoolRetiresWithLastSeat(t *testing.T) {
 	one, two := p.Seat(), p.Seat()
 	configure(t, one, "east")
 	configure(t, two, "east")
-	l, _ := lease(t, one)
-	l.Pin()
+	first, process := lease(t, one)
+	second, _ := lease(t, two)
+	first.Pin()
 	one.Close()
 	two.Close()
-	if p.Processes() != 1 {
+	first.Release()
+	p.mu.Lock()
+	if second.worker.retired || process.dead.Load() {
 		t.Error("the process was ended during a call")
 	}
-	l.Release()
+	p.mu.Unlock()
+	second.Release()
 	eventually(t, "the process is gone with its connections", func() bool { return p.Processes() == 0 })
 }
 
