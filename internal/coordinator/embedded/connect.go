@@ -14,6 +14,10 @@ import (
 	"github.com/tfweaver/tfweaver/internal/coordinator/server"
 )
 
+// errLeft: the started coordinator ended in an orderly way before it was
+// reached, as one with a very short IdleExit may.
+var errLeft = errors.New("it ended at once")
+
 // ErrNone: no coordinator of this user is running.
 var ErrNone = errors.New("no coordinator is running")
 
@@ -93,7 +97,7 @@ func (o Options) find(ctx context.Context) (net.Conn, error) {
 // findOrStart connects to the leader. When there is none, one process of all
 // that look for it starts one, and the others wait for that.
 func (o Options) findOrStart(ctx context.Context) (net.Conn, error) {
-	for {
+	for tries := 1; ; {
 		if conn, err := o.find(ctx); err == nil {
 			return conn, nil
 		}
@@ -104,6 +108,10 @@ func (o Options) findOrStart(ctx context.Context) (net.Conn, error) {
 		if ok {
 			conn, err := o.start(ctx)
 			unlock()
+			if errors.Is(err, errLeft) && tries < attempts {
+				tries++
+				continue
+			}
 			return conn, err
 		}
 		if err := pause(ctx); err != nil {

@@ -6,7 +6,6 @@ package embedded
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -71,7 +70,7 @@ func (o Options) afterEnd(ctx context.Context, begin int64, err error) (net.Conn
 		return conn, nil
 	}
 	if err == nil {
-		err = errors.New("it ended at once")
+		err = errLeft
 	}
 	return nil, fmt.Errorf("%w: %s %s did not stay (%w)%s", client.ErrUnreachable, o.Executable, strings.Join(o.Args, " "), err, o.said(begin))
 }
