@@ -117,7 +117,7 @@ func (s *State) present(tx *Tx, g Guard, own map[graph.NodeID]bool) []Blocker {
 	if own[g.Node] || slices.Contains(s.declared[g.Node], tx.Session) {
 		return nil
 	}
-	b := s.guardBlocker(g, n, string(graph.Absent))
+	b := s.changedBlocker(g, n, string(graph.Absent))
 	b.Class, b.Replan = "dependency", true
 	return []Blocker{b}
 }
@@ -137,7 +137,7 @@ func (s *State) sameLife(tx *Tx, g Guard) []Blocker {
 	if n.Lifecycle == graph.Absent {
 		fact = string(graph.Absent)
 	}
-	b := s.guardBlocker(g, n, fact)
+	b := s.changedBlocker(g, n, fact)
 	b.Class, b.Replan = "lost_update", true
 	return []Blocker{b}
 }
@@ -147,7 +147,7 @@ func (s *State) version(tx *Tx, g Guard) []Blocker {
 	if n == nil || n.UnchangedSince(g.Value, string(tx.Session)) {
 		return nil
 	}
-	b := s.guardBlocker(g, n, fmt.Sprintf("version %d, planned on %d", n.Version, g.Value))
+	b := s.changedBlocker(g, n, fmt.Sprintf("version %d, planned on %d", n.Version, g.Value))
 	b.Class = "lost_update"
 	return []Blocker{b}
 }
@@ -190,6 +190,16 @@ func (s *State) keepsAlive(tx *Tx, id graph.NodeID, e graph.Edge) bool {
 func (s *State) dependent(g Guard, referrer *graph.Node, fact string) Blocker {
 	b := s.guardBlocker(g, referrer, fact)
 	b.Class = "dependency"
+	return b
+}
+
+// changedBlocker reports a change of a node. What was changed from outside, and
+// only seen by somebody's read, is nobody's doing here.
+func (s *State) changedBlocker(g Guard, n *graph.Node, fact string) Blocker {
+	b := s.guardBlocker(g, n, fact)
+	if n.ChangedBy == "" {
+		b.HolderSession, b.HolderIntent = "", ""
+	}
 	return b
 }
 
