@@ -54,21 +54,46 @@ func (r *run) oneStep(ctx context.Context) (int, error) {
 	return r.cli(ctx, r.inv.Argv(), r.env, nil)
 }
 
-// applySaved applies the user's plan file.
+// applySaved applies the user's plan file. The providers are configured only
+// when the CLI applies it, so what the plan means to the cloud is found out at
+// the first call; nothing was sent by then.
 func (r *run) applySaved(ctx context.Context) (int, error) {
-	plan, err := r.readPlan(ctx, r.opts.PlanFile())
-	if err != nil {
-		// It may be no plan at all, or one of a newer kind.
-		r.log.WarnContext(ctx, "saved plan not understood", "error", err)
-		return r.oneStep(ctx)
+	text, err := r.showPlan(ctx, r.opts.PlanFile())
+	if err == nil {
+		var plan *savedPlan
+		if plan, err = r.understand(ctx, text); err == nil {
+			r.gate.OnFirstCall(func(ctx context.Context) { r.announce(ctx, text) })
+			return r.applyFile(ctx, plan)
+		}
 	}
-	if ok, err := r.declare(ctx); !ok {
-		return ExitError, err
-	}
+	// It may be no plan at all, or one of a newer kind.
+	r.log.WarnContext(ctx, "saved plan not understood", "error", err)
+	return r.oneStep(ctx)
+}
+
+func (r *run) applyFile(ctx context.Context, plan *savedPlan) (int, error) {
+	r.session.SetPhase(phaseApplying)
 	args := append(append([]string{}, r.inv.Global...), r.inv.Command)
 	args = append(args, r.opts.For(arguments.ApplyHalf|arguments.PlanHalf, "parallelism")...)
 	args = append(args, r.slots(plan), r.opts.PlanFile())
 	return r.cli(ctx, args, r.halfEnv(), nil)
+}
+
+// announce shows what is to be expected of a saved plan, and declares what it
+// creates. Each call is judged by itself whatever becomes of this.
+func (r *run) announce(ctx context.Context, text []byte) {
+	if _, err := r.understand(ctx, text); err != nil {
+		r.log.WarnContext(ctx, "saved plan not understood", "error", err)
+		return
+	}
+	forecast, err := r.gate.Forecast(ctx, true)
+	if err != nil {
+		r.log.WarnContext(ctx, "no forecast", "error", err)
+		return
+	}
+	if !forecast.Stops() { // else the refusals of the calls themselves say it
+		r.view.Forecast(forecast)
+	}
 }
 
 // twoSteps plans, asks for approval, and applies what was planned.

@@ -48,8 +48,8 @@ type savedPlan struct {
 	applyable bool
 }
 
-// readPlan reads a saved plan and tells the gatekeeper what is to come.
-func (r *run) readPlan(ctx context.Context, path string) (*savedPlan, error) {
+// showPlan is the JSON form of a saved plan.
+func (r *run) showPlan(ctx context.Context, path string) ([]byte, error) {
 	p := r.process()
 	p.Args = append(append([]string{}, r.inv.Global...), "show", "-json", path)
 	p.Env = r.env.Without("TF_CLI_ARGS", arguments.ArgsVariable("show"))
@@ -58,6 +58,12 @@ func (r *run) readPlan(ctx context.Context, path string) (*savedPlan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the plan: %w", err)
 	}
+	return text, nil
+}
+
+// understand reads the JSON form of a plan with what is known of the providers
+// by now, and tells the gatekeeper what is to come.
+func (r *run) understand(ctx context.Context, text []byte) (*savedPlan, error) {
 	plan, err := lowering.Read(ctx, text, lowering.Sources{
 		Schema: r.host.Schema, Configs: r.gate.Configs, CloudID: r.engine.CloudID,
 	})
@@ -66,6 +72,15 @@ func (r *run) readPlan(ctx context.Context, path string) (*savedPlan, error) {
 	}
 	r.gate.Plan(plan)
 	return &savedPlan{Plan: plan, calls: len(plan.Operations()), applyable: applyable(text)}, nil
+}
+
+// readPlan does both.
+func (r *run) readPlan(ctx context.Context, path string) (*savedPlan, error) {
+	text, err := r.showPlan(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return r.understand(ctx, text)
 }
 
 // applyable says whether the CLI would ask for approval of a plan. Versions

@@ -46,6 +46,11 @@ type admittance struct {
 
 // Admit blocks until the call may be sent. It implements intercept.Gate.
 func (g *Gatekeeper) Admit(ctx context.Context, call intercept.Call) (intercept.Permit, error) {
+	g.first.Do(func() {
+		if g.onFirst != nil {
+			g.onFirst(ctx)
+		}
+	})
 	a := &admittance{gate: g, call: call, op: g.operation(call)}
 	if err := g.lost(); err != nil {
 		return nil, g.refuse(a, err)

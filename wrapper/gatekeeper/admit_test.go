@@ -67,6 +67,25 @@ func TestAdmitGuardsTheLifeThatWasPlannedOn(t *testing.T) {
 	}
 }
 
+func TestTheFirstCallIsAnnounced(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	r.Plan(nil)
+	n := 0
+	r.OnFirstCall(func(context.Context) {
+		n++
+		r.Plan(changes{address: "found.late"})
+	})
+	for range 2 {
+		if _, err := r.Admit(t.Context(), call(intercept.Update)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := r.session.requests()[0].request.Address; n != 1 || got != "found.late" {
+		t.Errorf("announced %d times, the first call has the address %q", n, got)
+	}
+}
+
 func TestLogicalObjectsAreFree(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *Config) { c.Engine = fakeEngine{logical: true} })

@@ -52,13 +52,17 @@ func (g *Gatekeeper) lowerAll(ctx context.Context, changes Changes) (views.Forec
 	for _, op := range changes.Operations() {
 		op.Session = g.session.ID()
 		lowered, err := g.engine.Lower(ctx, op, g.live)
-		if err != nil {
-			return views.Forecast{}, nil, fmt.Errorf("the rules cannot tell what the change of %s means: %w", op.Address, err)
+		if ctx.Err() != nil {
+			return views.Forecast{}, nil, ctx.Err()
 		}
 		if lowered.Logical {
 			continue
 		}
 		forecast.Changes++
+		if err != nil {
+			forecast.Unforeseen = append(forecast.Unforeseen, views.Unforeseen{Address: op.Address, Reason: err.Error()})
+			continue
+		}
 		if lowered.Ruled {
 			forecast.Covered++
 		} else {

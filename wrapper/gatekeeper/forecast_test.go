@@ -5,7 +5,6 @@ package gatekeeper
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,6 +13,7 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/internal/ruleengine"
+	"github.com/tfweaver/tfweaver/wrapper/views"
 )
 
 func plan(types ...string) changes {
@@ -105,12 +105,17 @@ func TestForecastLeavesOutWhatThePlanResolves(t *testing.T) {
 	}
 }
 
-func TestForecastFailsWithTheAddress(t *testing.T) {
+func TestForecastTellsWhatItCannotForesee(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *Config) { c.Engine = fakeEngine{err: errors.New("no realm")} })
 	r.Plan(plan("simcloud_subnet"))
-	if _, err := r.Forecast(t.Context(), false); err == nil || !errorHas(err, "simcloud_subnet.x") {
-		t.Errorf("error %v", err)
+	f, err := r.Forecast(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []views.Unforeseen{{Address: "simcloud_subnet.x", Reason: "no realm"}}
+	if diff := cmp.Diff(want, f.Unforeseen); diff != "" || f.Quiet() || f.Changes != 1 {
+		t.Errorf("forecast %+v (-want +got):\n%s", f, diff)
 	}
 }
 
@@ -123,5 +128,3 @@ func TestForecastRefusesAShortAnswer(t *testing.T) {
 		t.Error("an answer that lacks a change is accepted")
 	}
 }
-
-func errorHas(err error, text string) bool { return strings.Contains(err.Error(), text) }

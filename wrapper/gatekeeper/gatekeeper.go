@@ -96,6 +96,8 @@ type Gatekeeper struct {
 	watched *observer
 	ledger  ledger
 
+	first   sync.Once
+	onFirst func(ctx context.Context)
 	mu      sync.Mutex
 	changes Changes
 	schemas Schemas
@@ -175,6 +177,10 @@ func (g *Gatekeeper) Configured(_ context.Context, provider string, config cty.V
 	}
 	g.configs[provider] = append(g.configs[provider], config)
 }
+
+// OnFirstCall sets what is done before the first call is judged: by then the
+// providers are configured. It must be set before the CLI starts.
+func (g *Gatekeeper) OnFirstCall(do func(ctx context.Context)) { g.onFirst = do }
 
 func (g *Gatekeeper) planned() Changes {
 	g.mu.Lock()

@@ -78,9 +78,14 @@ func (g *Gatekeeper) noteRefused(r views.Refused) {
 }
 
 // detail is the text of a report, with the address in front where the text
-// does not name it.
+// does not name it. Terraform breaks lines by itself, so what was one sentence
+// becomes one again; the hint stays on its own line.
 func detail(a *admittance, report conflict.Report) string {
-	text := strings.TrimRight(conflict.Text(report), "\n")
+	lines := strings.Split(strings.TrimRight(conflict.Text(report), "\n"), "\n")
+	text := lines[0]
+	if last := len(lines) - 1; last > 0 {
+		text = strings.Join(lines[:last], " ") + "\n" + lines[last]
+	}
 	if a.op.Address != "" && !strings.Contains(text, a.op.Address) {
 		text = a.op.Address + ": " + text
 	}

@@ -42,10 +42,22 @@ type Forecast struct {
 	Uncovered []string
 	// Covered counts the changes of types that a rule pack knows.
 	Covered int
+	// Unforeseen are the changes of which the rules cannot tell yet what they
+	// mean, such as those of a provider whose configuration is not known
+	// before something else is made.
+	Unforeseen []Unforeseen
+}
+
+// Unforeseen is a change that only its call will explain.
+type Unforeseen struct {
+	Address string
+	Reason  string
 }
 
 // Quiet says whether there is nothing in the forecast that is worth a line.
-func (f Forecast) Quiet() bool { return len(f.Reports) == 0 && len(f.Uncovered) == 0 }
+func (f Forecast) Quiet() bool {
+	return len(f.Reports) == 0 && len(f.Uncovered) == 0 && len(f.Unforeseen) == 0
+}
 
 // Stops says whether a change of the plan is refused for certain.
 func (f Forecast) Stops() bool {
@@ -91,8 +103,8 @@ type Crash struct {
 
 // Summary is told after the CLI has ended.
 type Summary struct {
-	Waited  []Waited
-	Refused []Refused
+	Waited    []Waited
+	Refused   []Refused
 	Uncertain []Uncertain
 	Crashes   []Crash
 	// Peers is how many other sessions there were.

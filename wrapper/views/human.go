@@ -5,6 +5,7 @@ package views
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -122,11 +123,16 @@ func (h *Human) summary(s Summary) string {
 		b.WriteString(h.style.box(red, "Error", "The provider "+c.Provider+" crashed", detail))
 	}
 	var lines []string
+	gaveUp := map[string]time.Duration{}
 	for _, w := range s.Waited {
+		if w.Refused && refusedAt(s.Refused, w.Address) {
+			gaveUp[w.Address] = w.For
+			continue
+		}
 		lines = append(lines, waitedLine(w))
 	}
 	for _, r := range s.Refused {
-		lines = append(lines, refusedLine(r))
+		lines = append(lines, refusedLine(r, gaveUp[r.Address]))
 	}
 	for _, u := range s.Uncertain {
 		lines = append(lines, uncertainLine(u))
@@ -151,11 +157,18 @@ func waitedLine(w Waited) string {
 	return line
 }
 
-func refusedLine(r Refused) string {
-	if r.Report == nil {
-		return fmt.Sprintf("%s was refused: %s", r.Address, r.Reason)
+func refusedAt(refusals []Refused, address string) bool {
+	return slices.ContainsFunc(refusals, func(r Refused) bool { return r.Address == address })
+}
+
+func refusedLine(r Refused, waited time.Duration) string {
+	line := r.Address + " was refused"
+	if waited > 0 {
+		line += " after waiting " + seconds(waited)
 	}
-	line := fmt.Sprintf("%s was refused", r.Address)
+	if r.Report == nil {
+		return line + ": " + r.Reason
+	}
 	if who := Holders(*r.Report); who != "" {
 		line += " because of " + who
 	}
@@ -186,7 +199,20 @@ func coverage(f Forecast) string {
 	if len(f.Uncovered) > 0 {
 		line += " Without a rule, and so coordinated by their own object or name only: " + strings.Join(f.Uncovered, ", ") + "."
 	}
+	if len(f.Unforeseen) > 0 {
+		line += " " + unforeseen(f)
+	}
 	return line
+}
+
+// unforeseen says which changes will be judged only when they are made, and
+// why the first of them.
+func unforeseen(f Forecast) string {
+	var addresses []string
+	for _, u := range f.Unforeseen {
+		addresses = append(addresses, u.Address)
+	}
+	return fmt.Sprintf("Cannot be foreseen, and will be judged when it is made: %s (%s).", strings.Join(addresses, ", "), f.Unforeseen[0].Reason)
 }
 
 // Holders names whom a report blames, each once.

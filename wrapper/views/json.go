@@ -97,6 +97,9 @@ func (j *JSON) Forecast(f Forecast) {
 		}
 		j.print(l)
 	}
+	if len(f.Unforeseen) > 0 {
+		j.Problem(Problem{Warning: true, Summary: "Not every change can be foreseen", Detail: unforeseen(f)})
+	}
 }
 
 // Problem prints a diagnostic line, as Terraform does for its own.

@@ -73,6 +73,7 @@ func show(v View) {
 	v.Problem(Problem{Warning: true, Summary: "Mind this", Detail: "First line.\n\nThird line."})
 	v.Forecast(Forecast{Changes: 3, Covered: 2, Uncovered: []string{"other_thing"}, Reports: []conflict.Report{report(conflict.Wait)}})
 	v.Forecast(Forecast{Changes: 1, Covered: 1})
+	v.Forecast(Forecast{Changes: 2, Covered: 2, Unforeseen: []Unforeseen{{"a.b", "the realm is not known yet"}, {"a.c", "no more"}}})
 	r := report(conflict.Wait)
 	v.Waiting(Waiting{Address: r.Address, Report: r})
 	v.Waiting(Waiting{Address: r.Address, Report: r, Waited: 10 * time.Second})
@@ -82,7 +83,11 @@ func show(v View) {
 	v.Forecast(Forecast{Changes: 1, Covered: 1, Reports: []conflict.Report{refused}})
 	v.Problem(Problem{Summary: "No way"})
 	v.Summary(Summary{
-		Waited:    []Waited{{Address: r.Address, For: 12 * time.Second, Holder: Holders(r)}},
+		Waited: []Waited{
+			{Address: r.Address, For: 12 * time.Second, Holder: Holders(r)},
+			{Address: "x.y", For: 3 * time.Second, Refused: true},
+			{Address: "x.w", For: 4 * time.Second, Refused: true},
+		},
 		Refused:   []Refused{{Address: "x.y", Report: &refused}, {Address: "x.z", Reason: "the coordinator is gone"}},
 		Uncertain: []Uncertain{{Address: "x.u", Tx: "t13"}},
 		Crashes:   []Crash{{Provider: "registry.terraform.io/tfweaver/simcloud", Trace: "panic: oh"}},
