@@ -1,0 +1,232 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package coordinator_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tfweaver/tfweaver/internal/coordinator"
+	"github.com/tfweaver/tfweaver/internal/coordinator/client"
+	"github.com/tfweaver/tfweaver/internal/coordinator/coordinatortest"
+	"github.com/tfweaver/tfweaver/internal/coordinator/server"
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/journal"
+	"github.com/tfweaver/tfweaver/internal/journal/bboltjournal"
+)
+
+const (
+	// benchClients work on as many networks, so nobody waits for anybody.
+	benchClients = 20
+	// benchAppends is how many appends the raw figures rest on.
+	benchAppends = 500
+)
+
+// admissionFigures is the JSON form of the benchmark's result. Times are in
+// milliseconds. The bar is 5 ms plus three times the raw append.
+type admissionFigures struct {
+	Clients   int     `json:"clients"`
+	Calls     int     `json:"calls"`
+	SubmitP50 float64 `json:"submit_p50_ms"`
+	SubmitP99 float64 `json:"submit_p99_ms"`
+	AppendP50 float64 `json:"append_p50_ms"`
+	AppendP99 float64 `json:"append_p99_ms"`
+	BarP99    float64 `json:"bar_p99_ms"`
+	Ratio     float64 `json:"submit_p99_to_bar"`
+	// AppendsPerCall is below 3 (submit, start, complete) thanks to group
+	// commit.
+	AppendsPerCall float64 `json:"appends_per_call"`
+}
+
+// BenchmarkAdmission measures submit-to-admitted over the socket with twenty
+// clients on twenty networks, and raw appends of the same journal in the same
+// run. With WEAVER_BENCH_JSON set to a path it also writes the figures there.
+func BenchmarkAdmission(b *testing.B) {
+	dir, err := os.MkdirTemp("", "weaver")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { os.RemoveAll(dir) })
+	store, err := bboltjournal.Open(filepath.Join(dir, "state"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer store.Close()
+	j := &coordinatortest.Journal{Journal: store}
+	latencies, size := benchCalls(b, j, "unix://"+filepath.Join(dir, "s"))
+	raw := benchRaw(b, store, size)
+
+	f := admissionFigures{
+		Clients: benchClients, Calls: len(latencies),
+		SubmitP50: quantile(latencies, 0.50), SubmitP99: quantile(latencies, 0.99),
+		AppendP50: quantile(raw, 0.50), AppendP99: quantile(raw, 0.99),
+		AppendsPerCall: float64(j.Appends.Load()) / float64(len(latencies)),
+	}
+	f.BarP99 = 5 + 3*f.AppendP99
+	f.Ratio = f.SubmitP99 / f.BarP99
+	b.ReportMetric(f.SubmitP50, "submit-p50-ms")
+	b.ReportMetric(f.SubmitP99, "submit-p99-ms")
+	b.ReportMetric(f.AppendP50, "append-p50-ms")
+	b.ReportMetric(f.AppendP99, "append-p99-ms")
+	b.ReportMetric(f.Ratio, "submit-p99/bar")
+	b.ReportMetric(f.AppendsPerCall, "appends/call")
+	writeFigures(b, f)
+}
+
+// benchCalls runs whole calls and returns how long each was in being admitted,
+// and the mean size of a record.
+func benchCalls(b *testing.B, j *coordinatortest.Journal, address string) ([]time.Duration, int) {
+	b.Helper()
+	c, err := coordinator.New(b.Context(), coordinator.Config{Journal: j})
+	if err != nil {
+		b.Fatal(err)
+	}
+	l, err := server.Listen(b.Context(), address)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	served := make(chan error, 1)
+	go func() { served <- server.New(c).Serve(ctx, l, 0) }()
+
+	var clients []*client.Client
+	var sessions []*client.Session
+	for i := range benchClients {
+		conn, err := client.Dial(b.Context(), address)
+		if err != nil {
+			b.Fatal(err)
+		}
+		s, err := conn.Open(b.Context(), client.SessionConfig{Actor: fmt.Sprintf("bench%d", i), Lease: time.Hour})
+		if err != nil {
+			b.Fatal(err)
+		}
+		clients, sessions = append(clients, conn), append(sessions, s)
+	}
+	b.ResetTimer()
+	latencies := benchSessions(b, sessions)
+	b.StopTimer()
+	for i := range sessions {
+		_, err := sessions[i].Close(b.Context())
+		if err := errors.Join(err, clients[i].Close()); err != nil {
+			b.Error(err)
+		}
+	}
+	cancel()
+	if err := errors.Join(<-served, c.Close(context.Background())); err != nil {
+		b.Error(err)
+	}
+	return latencies, meanRecord(b, j)
+}
+
+// benchSessions divides the calls among the sessions.
+func benchSessions(b *testing.B, sessions []*client.Session) []time.Duration {
+	b.Helper()
+	var (
+		next atomic.Int64
+		all  sync.WaitGroup
+		took = make([][]time.Duration, len(sessions))
+	)
+	for i, s := range sessions {
+		all.Go(func() {
+			network := fmt.Sprintf("n%d", i)
+			for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
+				began := time.Now()
+				g, err := s.Submit(b.Context(), coordinatortest.Write(network, fmt.Sprint(n%50), admission.Update), "", nil)
+				took[i] = append(took[i], time.Since(began))
+				if err == nil {
+					err = g.Start(b.Context())
+				}
+				if err == nil {
+					err = g.Complete(b.Context(), client.Outcome{Result: admission.Succeeded, Exists: true})
+				}
+				if err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return slices.Concat(took...)
+}
+
+func meanRecord(b *testing.B, j journal.Journal) int {
+	b.Helper()
+	size, n := 0, 0
+	last, err := j.Last(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	from := journal.Index(1)
+	if last > benchAppends {
+		from = last - benchAppends
+	}
+	for r, err := range j.Read(b.Context(), from) {
+		if err != nil {
+			b.Fatal(err)
+		}
+		size += len(r.Data)
+		n++
+	}
+	return size / max(n, 1)
+}
+
+// benchRaw times single appends to the same file.
+func benchRaw(b *testing.B, j journal.Journal, size int) []time.Duration {
+	b.Helper()
+	epoch, err := j.Lead(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	last, err := j.Last(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	data := make([]byte, size)
+	took := make([]time.Duration, 0, benchAppends)
+	for range benchAppends {
+		began := time.Now()
+		if last, err = j.Append(b.Context(), epoch, last, [][]byte{data}); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(began))
+	}
+	return took
+}
+
+// quantile is in milliseconds.
+func quantile(list []time.Duration, q float64) float64 {
+	if len(list) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(list))
+	return float64(sorted[int(q*float64(len(sorted)-1))]) / float64(time.Millisecond)
+}
+
+func writeFigures(b *testing.B, f admissionFigures) {
+	b.Helper()
+	path := os.Getenv("WEAVER_BENCH_JSON")
+	if path == "" {
+		return
+	}
+	data, err := json.MarshalIndent(f, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(path, append(data, '\n'), 0o644)
+	}
+	if err != nil {
+		b.Error(err)
+	}
+}
