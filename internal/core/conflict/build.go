@@ -168,8 +168,22 @@ func (b builder) holder(w admission.Blocker) *Holder {
 	}
 	if w.Guard == admission.Present && w.Fact == "declared" {
 		h.State = Declared
+		return h
 	}
+	b.trace(h, w.FactNode)
 	return h
+}
+
+// trace fills in what the holder did to a node in the past.
+func (b builder) trace(h *Holder, id graph.NodeID) {
+	n, ok := b.s.Graph().Get(id)
+	if !ok {
+		return
+	}
+	h.Address = n.Address
+	if c, ok := n.LastChange(); ok && c.Session == h.Session {
+		h.Action, h.Since = c.Action, stamp(c.At)
+	}
 }
 
 func (b builder) since(h *Holder, tx *admission.Tx) {

@@ -113,10 +113,9 @@ func doing(c Conflict) string {
 		act = "created"
 	case c.ModeHeld == "S" || c.ModeHeld == "IS":
 		act = "read"
-	case c.Relation == "same" && c.Holder.Action == "create":
-		act = "created"
-	case c.Holder.Action == "delete" && (c.Relation == "same" || c.ModeHeld == "X"):
-		act = "deleted"
+	case c.ModeHeld == "X" && !strings.Contains(c.Resource.CloudID, "/~"):
+		// The whole object is taken: it is what the holder is about.
+		act = whole(c.Holder.Action)
 	}
 	switch c.Holder.State {
 	case Waiting:
@@ -129,6 +128,17 @@ func doing(c Conflict) string {
 		return "was being " + act + ", with an outcome nobody knows, by"
 	default:
 		return "is being " + act + " by"
+	}
+}
+
+func whole(action string) string {
+	switch action {
+	case "create":
+		return "created"
+	case "delete":
+		return "deleted"
+	default:
+		return "changed"
 	}
 }
 
