@@ -106,23 +106,35 @@ func (e *Experiment) environment(actor string) []string {
 const reportLines = 60
 
 // Report is all that happened so far, for a person who has to find out why an
-// experiment failed: what every run said, and the activity log.
+// experiment failed: what every run said, the activity log, and what the
+// coordinator said.
 func (e *Experiment) Report() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var b strings.Builder
 	for _, r := range e.runs {
-		fmt.Fprintf(&b, "--- %s: exit code %d, started %s\n%s\n", r.Name, r.ExitCode, r.Started.Format("15:04:05.000"), tail(r.Stdout(), reportLines))
+		fmt.Fprintf(&b, "--- %s: %s\n%s\n", r.Name, r.fate(), tail(r.Stdout(), reportLines))
 		if text := r.Stderr(); text != "" {
 			fmt.Fprintf(&b, "--- its standard error\n%s\n", tail(text, reportLines))
 		}
 	}
-	log, err := os.ReadFile(e.Cloud.LogFile)
-	if err != nil {
-		log = []byte(err.Error())
+	for _, file := range []string{e.Cloud.LogFile, e.path("state", "tfweaver", "serve.log")} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			text = []byte(err.Error())
+		}
+		fmt.Fprintf(&b, "--- %s\n%s\n", filepath.Base(file), tail(string(text), 4*reportLines))
 	}
-	fmt.Fprintf(&b, "--- activity log\n%s\n", tail(string(log), 4*reportLines))
 	return b.String()
+}
+
+// fate says when a run started and how it ended.
+func (r *Run) fate() string {
+	const clock = "15:04:05.000"
+	if !r.Exited() {
+		return "running since " + r.Started.Format(clock)
+	}
+	return fmt.Sprintf("%s to %s, exit code %d", r.Started.Format(clock), r.Ended.Format(clock), r.ExitCode)
 }
 
 // keep remembers a run for the report.

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -24,14 +23,18 @@ type Run struct {
 	Name string
 	// Actor is who runs it.
 	Actor string
-	// Started is when the process was started, Ended when it had exited.
-	Started, Ended time.Time
-	// ExitCode is -1 while the process runs and when a signal ended it.
+	// Started is when the process was started.
+	Started time.Time
+	// Ended is when it had exited; to be read after Wait.
+	Ended time.Time
+	// ExitCode is to be read after Wait; -1 when a signal ended the process.
 	ExitCode int
 
 	cmd            *exec.Cmd
 	stdout, stderr output
-	wait           func() error
+	// done is closed when the process has exited and the fields above are set.
+	done   chan struct{}
+	failed error
 }
 
 // Stdout is the standard output so far.
@@ -51,7 +54,20 @@ func (r *Run) Elapsed() time.Duration { return r.Ended.Sub(r.Started) }
 
 // Wait waits until the process has exited. A non-zero exit code is no error: it
 // is in ExitCode.
-func (r *Run) Wait() error { return r.wait() }
+func (r *Run) Wait() error {
+	<-r.done
+	return r.failed
+}
+
+// Exited reports whether the process has exited.
+func (r *Run) Exited() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
 
 // Interrupt asks the process to end, as Ctrl-C does.
 func (r *Run) Interrupt() error {
@@ -109,7 +125,7 @@ func finish(r *Run, err error) (*Run, error) {
 // start runs a program in the workspace. When ctx ends the process is
 // interrupted, and killed when that does not help.
 func (w *Workspace) start(ctx context.Context, program string, args []string) (*Run, error) {
-	r := &Run{Actor: w.Actor, Name: w.Actor + ": " + filepath.Base(program) + " " + strings.Join(args, " "), ExitCode: -1}
+	r := &Run{Actor: w.Actor, Name: w.Actor + ": " + filepath.Base(program) + " " + strings.Join(args, " "), ExitCode: -1, done: make(chan struct{})}
 	r.cmd = exec.CommandContext(ctx, program, args...)
 	r.cmd.Dir, r.cmd.Env = w.Dir, w.of.environment(w.Actor)
 	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
@@ -119,24 +135,21 @@ func (w *Workspace) start(ctx context.Context, program string, args []string) (*
 	if err := r.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Name, err)
 	}
-	r.wait = sync.OnceValue(r.reap)
 	w.of.keep(r)
+	go r.reap()
 	return r, nil
 }
 
 // reap waits for the process. Only a failure to wait is an error.
-func (r *Run) reap() error {
+func (r *Run) reap() {
+	defer close(r.done)
 	err := r.cmd.Wait()
 	r.Ended = time.Now()
 	if r.cmd.ProcessState != nil {
 		r.ExitCode = r.cmd.ProcessState.ExitCode()
 	}
 	var exit *exec.ExitError
-	if err == nil || errors.As(err, &exit) {
-		return nil
+	if err != nil && !errors.As(err, &exit) && !errors.Is(err, os.ErrProcessDone) {
+		r.failed = fmt.Errorf("%s: %w\n%s", r.Name, err, tail(r.Said(), 40))
 	}
-	if errors.Is(err, os.ErrProcessDone) {
-		return nil
-	}
-	return fmt.Errorf("%s: %w\n%s", r.Name, err, tail(r.Said(), 40))
 }

@@ -133,7 +133,7 @@ func applyCoordinated(ctx context.Context, s *stage) ([]*lab.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.untilDeclared(ctx); err != nil {
+	if err := s.untilDeclared(ctx, a); err != nil {
 		return nil, err
 	}
 	b, err := s.apply(ctx, start, SessionB)
@@ -153,10 +153,13 @@ func applyCoordinated(ctx context.Context, s *stage) ([]*lab.Run, error) {
 }
 
 // untilDeclared waits until the coordinator knows that somebody will create A's
-// network.
-func (s *stage) untilDeclared(ctx context.Context) error {
+// network. It gives up when A has ended.
+func (s *stage) untilDeclared(ctx context.Context, a *lab.Run) error {
 	suffix := strings.ToLower("/virtualNetworks/" + s.names.network())
 	return s.experiment.AwaitStatus(ctx, "A's network is declared", func(st lab.Status) bool {
+		if a.Exited() {
+			return true // what went wrong is in A's exit code
+		}
 		for _, n := range st.Declared {
 			if strings.HasSuffix(strings.ToLower(n.ID), suffix) {
 				return true

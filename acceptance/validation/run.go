@@ -85,7 +85,12 @@ func runPolicy(ctx context.Context, cfg Config, p policy, serial activity.Log) (
 	if err != nil {
 		return t, err
 	}
-	defer func() { err = errors.Join(err, s.experiment.Close()) }()
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.report(filepath.Join(filepath.Dir(log), "report.txt")))
+		}
+		err = errors.Join(err, s.experiment.Close())
+	}()
 	if err := s.plan(ctx, p.planner); err != nil {
 		return t, err
 	}
@@ -99,6 +104,14 @@ func runPolicy(ctx context.Context, cfg Config, p policy, serial activity.Log) (
 	}
 	t.Waits, err = allWaits(runs)
 	return t, err
+}
+
+// report keeps all that the runs said where the log is.
+func (s *stage) report(file string) error {
+	if err := os.WriteFile(file, []byte(s.experiment.Report()), 0o644); err != nil {
+		return fmt.Errorf("keep the report: %w", err)
+	}
+	return fmt.Errorf("what the runs said is in %s", file)
 }
 
 // Read computes a trace again from the activity log on disk.
