@@ -259,9 +259,6 @@ func (d *draft) associations(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if d.op.Action == admission.Delete {
-			will = nil
-		}
 		d.request.AddEdges = appendMissing(d.request.AddEdges, will, was)
 		d.request.DropEdges = appendMissing(d.request.DropEdges, was, will)
 	}

@@ -25,6 +25,7 @@ func (e *Engine) Lower(ctx context.Context, op Operation, g Graph) (Lowered, err
 	if !slices.Contains(actions(), op.Action) {
 		return Lowered{}, fmt.Errorf("operation on %s %s: unknown action %q", op.Type, op.Address, op.Action)
 	}
+	op = op.normal()
 	p, r := e.find(op.Provider, op.Type)
 	if r == nil {
 		return lowerUnruled(op)
@@ -38,6 +39,17 @@ func (e *Engine) Lower(ctx context.Context, op Operation, g Graph) (Lowered, err
 		return Lowered{}, fmt.Errorf("%s of %s: %w", op.Action, describe(op), err)
 	}
 	return d.done(), nil
+}
+
+// normal is the operation without a state that its action does not have.
+func (op Operation) normal() Operation {
+	switch op.Action {
+	case admission.Create:
+		op.Prior = cty.NullVal(cty.DynamicPseudoType)
+	case admission.Delete:
+		op.Planned = cty.NullVal(cty.DynamicPseudoType)
+	}
+	return op
 }
 
 func describe(op Operation) string {
@@ -114,7 +126,7 @@ func (d *draft) own() {
 	if d.op.Action == admission.Read {
 		m = mode.S
 	}
-	if ev := d.rule.events[d.op.Action]; ev != nil && ev.writes != "" && d.subject.derived {
+	if ev := d.rule.events[d.op.Action]; ev != nil && ev.writes != "" {
 		node = d.nodes.facet(node, ev.writes)
 	}
 	relation := lock.Same
@@ -157,7 +169,7 @@ func (d *draft) references() error {
 		r := referents{rule: ref}
 		for on, root := range sideRoots() {
 			state := d.scope.vars[root]
-			if absent(state) || d.op.Action == admission.Delete && side(on) == after {
+			if absent(state) {
 				continue
 			}
 			if err := d.refer(ref, d.scope.with(rootSelf, state), &r, side(on), d.note); err != nil {

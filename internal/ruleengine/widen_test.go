@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/ruleengine"
 	"github.com/tfweaver/tfweaver/internal/ruleengine/ruletest"
@@ -127,5 +128,20 @@ func TestSeeUnruled(t *testing.T) {
 	nameless.Provider = ""
 	if _, _, err := demo(t).See(nameless); !errors.Is(err, ruleengine.ErrIdentity) {
 		t.Errorf("without a provider: %v", err)
+	}
+}
+
+// A state that the action does not have is not looked at.
+func TestStatesThatAnActionDoesNotHave(t *testing.T) {
+	t.Parallel()
+	state := func(which, lid string) string { return which + " {\nbox = \"z/s/b\"\nlid = \"" + lid + "\"\n}\n" }
+	both := operation(t, "demo_clip", state("prior", "l")+state("planned", "m"))
+	both.Action = admission.Delete
+	if got, want := plan(t, both, nil), plan(t, operation(t, "demo_clip", state("prior", "l")), nil); got != want {
+		t.Errorf("delete:\n%s\nwant:\n%s", got, want)
+	}
+	both.Action = admission.Create
+	if got, want := plan(t, both, nil), plan(t, operation(t, "demo_clip", state("planned", "m")), nil); got != want {
+		t.Errorf("create:\n%s\nwant:\n%s", got, want)
 	}
 }
