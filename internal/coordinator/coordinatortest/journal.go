@@ -5,8 +5,10 @@ package coordinatortest
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/tfweaver/tfweaver/internal/journal"
 )
@@ -19,6 +21,14 @@ type Journal struct {
 
 	mu   sync.Mutex
 	gate func(write func() error) error
+	took []time.Duration
+}
+
+// Took is how long each append has taken.
+func (j *Journal) Took() []time.Duration {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.took)
 }
 
 // Gate puts f in front of every append: f decides whether and when to write,
@@ -38,7 +48,11 @@ func (j *Journal) Append(ctx context.Context, epoch journal.Epoch, after journal
 	write := func() (err error) {
 		j.Appends.Add(1)
 		j.Records.Add(int64(len(batch)))
+		began := time.Now()
 		last, err = j.Journal.Append(ctx, epoch, after, batch)
+		j.mu.Lock()
+		j.took = append(j.took, time.Since(began))
+		j.mu.Unlock()
 		return err
 	}
 	if gate == nil {
