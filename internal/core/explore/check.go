@@ -274,6 +274,9 @@ func checkHoldings(w *world) *Violation {
 func checkKnowledge(w *world) *Violation {
 	for i, o := range objects {
 		n, ok := w.state.Graph().Get(o)
+		if ok && w.changing(o) && n.Lifecycle != graph.Uncertain && !underway(n.Lifecycle) {
+			return broken("I24 ObservationOrder", "%s is %q to the graph while it is being changed", o, n.Lifecycle)
+		}
 		if !ok || n.Lifecycle == graph.Unknown || w.disturbed(o) {
 			continue
 		}
@@ -288,6 +291,20 @@ func checkKnowledge(w *world) *Violation {
 		}
 	}
 	return nil
+}
+
+func underway(l graph.Lifecycle) bool {
+	return l == graph.Creating || l == graph.Updating || l == graph.Deleting
+}
+
+// changing says whether a call that may be running has the object as its own.
+func (w *world) changing(id graph.NodeID) bool {
+	for i := range w.config.Ops {
+		if op := &w.config.Ops[i]; w.runs[i].inflight && op.Self == id && !op.reads() {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *world) disturbed(id graph.NodeID) bool {

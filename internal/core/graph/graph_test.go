@@ -229,7 +229,11 @@ func TestJSON(t *testing.T) {
 	t.Parallel()
 	g := sample(t)
 	g.AddEdge(Edge{From: "q/x", To: "r/g", Kind: Depends})
-	g.Update("r/g", func(n *Node) { n.Lifecycle = Operational; n.Touch("s", 4); n.Remember(Change{Session: "s", Action: "create"}) })
+	g.Update("r/g", func(n *Node) {
+		n.Lifecycle = Operational
+		n.Touch("s", 4)
+		n.Remember(Change{Session: "s", Action: "create"})
+	})
 	data, err := json.Marshal(g)
 	if err != nil {
 		t.Fatal(err)
