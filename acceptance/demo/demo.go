@@ -18,7 +18,7 @@ import (
 )
 
 // textWidth is the width of the text timeline, in characters.
-const textWidth = 110
+const textWidth = 118
 
 // once runs the three policies, writes the results and shows them. What could be
 // measured is written and shown also when something went wrong.

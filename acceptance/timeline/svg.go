@@ -81,6 +81,7 @@ text { font-family: system-ui, "Segoe UI", "DejaVu Sans", Verdana, sans-serif; f
 .summary { font-size: 13px; text-anchor: end; }
 .lane { text-anchor: end; }
 .axis { font-size: 11px; text-anchor: middle; }
+.wait { paint-order: stroke; stroke: #f7f8fa; stroke-width: 5px; stroke-linejoin: round; }
 .light { fill: #ffffff; }
 .alarm { fill: #b00020; font-weight: 600; paint-order: stroke; stroke: #f7f8fa; stroke-width: 5px; }
 </style>
@@ -187,11 +188,6 @@ func (d *drawing) bar(s Segment, top float64) {
 	d.printf("<g><title>%s</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"4\" fill=\"%s\" stroke=\"#ffffff\"/>\n",
 		html.EscapeString(s.Note), from, top, width, barHeight, fill(s.Kind))
 	if label := fitting(s.Label, width-12); label != "" {
-		if s.Kind == Waiting {
-			// The label stands on the hatching and needs a ground of its own.
-			d.printf("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"17\" rx=\"3\" fill=\"#ffffff\" fill-opacity=\"0.85\"/>\n",
-				from+5, top+4.5, letterWidth*float64(len([]rune(label)))+8)
-		}
 		d.text(from+9, top+17.5, labelClass(s.Kind), label)
 	}
 	d.printf("</g>\n")

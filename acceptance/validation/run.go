@@ -78,8 +78,10 @@ func runPolicy(ctx context.Context, cfg Config, p policy, serial activity.Log) (
 	ctx, cancel := context.WithTimeout(ctx, policyLimit)
 	defer cancel()
 	log := LogFile(cfg.Out, p.name)
-	if err := freshFile(log); err != nil {
-		return t, err
+	for _, old := range []string{log, reportFile(log)} {
+		if err := freshFile(old); err != nil {
+			return t, err
+		}
 	}
 	s, err := newStage(ctx, cfg, log, serial)
 	if err != nil {
@@ -87,7 +89,7 @@ func runPolicy(ctx context.Context, cfg Config, p policy, serial activity.Log) (
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.report(filepath.Join(filepath.Dir(log), "report.txt")))
+			err = errors.Join(err, s.report(reportFile(log)))
 		}
 		err = errors.Join(err, s.experiment.Close())
 	}()
@@ -105,6 +107,9 @@ func runPolicy(ctx context.Context, cfg Config, p policy, serial activity.Log) (
 	t.Waits, err = allWaits(runs)
 	return t, err
 }
+
+// reportFile is where the report of a run that went wrong is, beside the log.
+func reportFile(log string) string { return filepath.Join(filepath.Dir(log), "report.txt") }
 
 // report keeps all that the runs said where the log is.
 func (s *stage) report(file string) error {
@@ -127,13 +132,13 @@ func Read(out, policy string) (Trace, error) {
 	return Trace{Figure: Measure(policy, log), Log: log}, nil
 }
 
-// freshFile makes room for a log: the cloud appends.
+// freshFile makes room for a file and removes an old one: the cloud appends.
 func freshFile(name string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return fmt.Errorf("make the output folder: %w", err)
 	}
 	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("remove the old log: %w", err)
+		return fmt.Errorf("remove the old file: %w", err)
 	}
 	return nil
 }
