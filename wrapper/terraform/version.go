@@ -16,7 +16,7 @@ const maxVersion = 1 << 20
 
 // Version asks the CLI for its version. p has everything but the arguments.
 func (p Process) Version(ctx context.Context) (*version.Version, error) {
-	p.Args = []string{"version", "-json"}
+	p.Args, p.Stdin = []string{"version", "-json"}, nil
 	out, err := p.Output(ctx, maxVersion)
 	if err != nil {
 		return nil, fmt.Errorf("ask for the version: %w", err)
