@@ -86,6 +86,12 @@ func (r *run) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Without a lock file there is hardly anything to coordinate, and the CLI
+	// may be left alone.
+	version := func() (*version.Version, error) { return r.process().Version(ctx) }
+	if _, err := os.Stat(r.workdir.LockFile()); err == nil {
+		version = r.askVersion(ctx)
+	}
 	providerLines, done := providerLog(r.app.Env, r.app.Stderr)
 	r.closer = append(r.closer, done)
 	list, warnings, err := sources(r.workdir, r.binary.Product, r.app.Env, providerLines)
@@ -98,7 +104,7 @@ func (r *run) open(ctx context.Context) error {
 	if r.engine, err = loadRules(r.inv.Weaver.Rules, r.app.Env); err != nil {
 		return err
 	}
-	if r.version, err = r.process().Version(ctx); err != nil {
+	if r.version, err = version(); err != nil {
 		return err
 	}
 	if err := r.connect(ctx); err != nil {
@@ -111,6 +117,26 @@ func (r *run) open(ctx context.Context) error {
 		Session: gatekeeper.Coordinated(r.session), Engine: r.engine, View: r.view, Wait: r.inv.Weaver.Wait, Logger: r.log,
 	})
 	return r.serve(ctx, list)
+}
+
+// askVersion asks the CLI for its version, which takes it a moment, while the
+// rest goes on. The result waits for the answer.
+func (r *run) askVersion(ctx context.Context) func() (*version.Version, error) {
+	type answer struct {
+		version *version.Version
+		err     error
+	}
+	answers := make(chan answer, 1)
+	p := r.process()
+	p.Signals = nil // a signal is for what the user waits for
+	go func() {
+		v, err := p.Version(ctx)
+		answers <- answer{v, err}
+	}()
+	return func() (*version.Version, error) {
+		a := <-answers
+		return a.version, a.err
+	}
 }
 
 // connect finds the coordinator and opens the session.
