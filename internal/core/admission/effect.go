@@ -147,19 +147,32 @@ func (s *State) bury(id graph.NodeID, by SessionID, c graph.Change) {
 // be deleted.
 func (s *State) references(tx *Tx, e TxEnded, id graph.NodeID) {
 	sure := e.Status == Operational && e.By == ""
+	c := s.changeOf(tx, e)
 	if e.Exists && tx.Action != Delete && !tx.KeepEdges {
 		edges := moved(tx.Edges, tx.Self, id)
 		if sure {
 			s.graph.SetEdges(id, edges)
 		} else {
-			s.addEdges(edges, tx.Session)
+			s.rewire(edges, id, c, s.graph.AddEdge)
 		}
 	}
 	if sure || e.Exists {
-		s.addEdges(moved(tx.AddEdges, tx.Self, id), tx.Session)
+		s.rewire(moved(tx.AddEdges, tx.Self, id), id, c, s.graph.AddEdge)
 	}
 	if sure {
-		s.dropEdges(moved(tx.DropEdges, tx.Self, id), tx.Session)
+		s.rewire(moved(tx.DropEdges, tx.Self, id), id, c, s.graph.RemoveEdge)
+	}
+}
+
+// rewire adds or removes single references. To other objects than the
+// transaction's own, that is a change that their history tells.
+func (s *State) rewire(edges []graph.Edge, self graph.NodeID, c graph.Change, do func(graph.Edge) bool) {
+	for _, e := range edges {
+		if !do(e) || e.From == self {
+			continue
+		}
+		s.graph.Update(e.From, func(n *graph.Node) { n.Touch(c.Session, s.index) })
+		s.remember(e.From, c)
 	}
 }
 
@@ -172,22 +185,6 @@ func moved(edges []graph.Edge, from, to graph.NodeID) []graph.Edge {
 		list = append(list, retarget(e, from, to))
 	}
 	return list
-}
-
-func (s *State) addEdges(edges []graph.Edge, by SessionID) {
-	for _, e := range edges {
-		if s.graph.AddEdge(e) {
-			s.graph.Update(e.From, func(n *graph.Node) { n.Touch(string(by), s.index) })
-		}
-	}
-}
-
-func (s *State) dropEdges(edges []graph.Edge, by SessionID) {
-	for _, e := range edges {
-		if s.graph.RemoveEdge(e) {
-			s.graph.Update(e.From, func(n *graph.Node) { n.Touch(string(by), s.index) })
-		}
-	}
 }
 
 // remember appends to the intent history of a node. Sessions stay known for as

@@ -390,3 +390,178 @@ func TestNextDeadline(t *testing.T) {
 		t.Error("a deadline of the dead")
 	}
 }
+
+// TestBindNeverFails: the call has happened, so whatever id it reports, the
+// transaction ends and its locks are free.
+func TestBindNeverFails(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		bind      graph.Decl
+		lands     graph.NodeID
+		collision bool
+	}{
+		"no kind and no type":  {graph.Decl{ID: "r/g/vm-1", Parent: "r/g"}, "r/g/vm-1", false},
+		"an unknown parent":    {graph.Decl{ID: "r/g/vm-1", Parent: "r/lost"}, "r/g/vm-1", false},
+		"no parent":            {graph.Decl{ID: "r/g/vm-1"}, "r/g/vm-1", false},
+		"its own id":           {graph.Decl{ID: "~pending/a/vm"}, "~pending/a/vm", false},
+		"a node without facts": {graph.Decl{ID: "r/g/other", Parent: "r/g"}, "r/g/other", false},
+		"somebody's object":    {graph.Decl{ID: "r/g/taken", Parent: "r/g"}, "~pending/a/vm", true},
+		"another place":        {graph.Decl{ID: "r/g/other", Parent: "r"}, "~pending/a/vm", true},
+		"a senseless kind":     {graph.Decl{ID: "r/g/vm-1", Parent: "r/g", Kind: graph.Facet}, "~pending/a/vm", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newMachine(t, "a", "b")
+			m.submit("b1", write("b", Create, "r/g/taken"))
+			m.finish("b1", Succeeded, true)
+			m.must(declareOf(m.tick(), "b", []string{"r/g/other"}))
+			tx := m.submit("t", write("a", Create, "~pending/a/vm"))
+			m.must(Start{Stamp: m.tick(), Tx: "t", Token: tx.Token})
+			m.must(Complete{Stamp: m.tick(), Tx: "t", Token: tx.Token, Result: Succeeded, Bind: c.bind})
+			m.want("t", Operational)
+			n, _ := m.graph.Get(c.lands)
+			if n.Lifecycle != graph.Operational || n.Owner != "state of a" || (n.Collides != "") != c.collision {
+				t.Errorf("%+v", n)
+			}
+			if len(m.locks.Nodes()) != 0 {
+				t.Error("locks are left")
+			}
+		})
+	}
+}
+
+// TestIntents: a transaction acts for the intent it names, else for the
+// session's first, and for nobody else's.
+func TestIntents(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "a", "b")
+	more := Intent{ID: "more", Session: "a", Objective: "another", Links: []string{"ticket 7"}}
+	m.must(AddIntent{Stamp: m.tick(), Intent: more})
+	for _, c := range []Command{
+		AddIntent{Stamp: m.tick(), Intent: more},
+		OpenSession{Stamp: m.tick(), Session: Session{ID: "c", Lease: 1}, Intent: more},
+	} {
+		if _, err := m.Apply(c); !errors.Is(err, ErrDuplicate) {
+			t.Errorf("%T of a known intent: %v", c, err)
+		}
+	}
+	if _, err := m.Apply(AddIntent{Stamp: m.tick(), Intent: Intent{Session: "a"}}); !errors.Is(err, ErrMalformed) {
+		t.Errorf("an intent without id: %v", err)
+	}
+	if _, err := m.Apply(AddIntent{Stamp: m.tick(), Intent: Intent{ID: "x", Session: "x"}}); !errors.Is(err, ErrNoSession) {
+		t.Errorf("an intent of nobody: %v", err)
+	}
+	q := write("a", Update, "r/g/v")
+	if tx := m.submit("t1", q); tx.Intent != "intent of a" {
+		t.Errorf("acts for %q", tx.Intent)
+	}
+	q.Intent = "more"
+	if tx := m.submit("t2", q); tx.Intent != "more" {
+		t.Errorf("acts for %q", tx.Intent)
+	}
+	q.Intent = "intent of b"
+	if _, err := m.Apply(Submit{Stamp: m.tick(), ID: "t3", Request: q}); !errors.Is(err, ErrMalformed) {
+		t.Errorf("acts for another session: %v", err)
+	}
+	if list := m.Intents("a"); len(list) != 2 || list[1].Objective != "another" {
+		t.Errorf("%v", list)
+	}
+	if first, ok := m.FirstIntent("b"); !ok || first.ID != "intent of b" {
+		t.Errorf("%v", first)
+	}
+	if _, ok := m.FirstIntent("x"); ok {
+		t.Error("an intent of nobody")
+	}
+}
+
+// TestSessionsMakeSense: what is wrong with a session is said when it opens.
+func TestSessionsMakeSense(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	for name, change := range map[string]func(*OpenSession){
+		"no id":     func(c *OpenSession) { c.Session.ID = "" },
+		"no intent": func(c *OpenSession) { c.Intent.ID = "" },
+		"no lease":  func(c *OpenSession) { c.Session.Lease = 0 },
+		"policy":    func(c *OpenSession) { c.Session.Policy = "shrug" },
+	} {
+		c := openCommand(m.tick(), "a")
+		change(&c)
+		if _, err := m.Apply(c); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	c := openCommand(Stamp{Now: 5}, "a")
+	c.Session.EndedAt, c.Session.Ended, c.Session.Labels = 3, "closed", map[string]string{"team": "net"}
+	m.must(c)
+	c.Session.Labels["team"] = "changed by the caller"
+	x, _ := m.Session("a")
+	if x.EndedAt != 0 || x.Ended != "" || x.Labels["team"] != "net" || x.Policy != Queue || x.Expires != 5+c.Session.Lease {
+		t.Errorf("%+v", x)
+	}
+	x.Labels["team"] = "changed by the reader"
+	if list := m.Sessions(); len(list) != 1 || list[0].Labels["team"] != "net" {
+		t.Errorf("%+v", list)
+	}
+	m.must(Renew{Stamp: Stamp{Now: 9}, Session: "a", Phase: "applying"})
+	m.must(Renew{Stamp: Stamp{Now: 10}, Session: "a"})
+	if x, _ := m.Session("a"); x.Phase != "applying" || x.Expires != 10+c.Session.Lease {
+		t.Errorf("%+v", x)
+	}
+}
+
+// TestAccessorsGiveCopies: who reads the state cannot change it.
+func TestAccessorsGiveCopies(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "a", "b")
+	m.must(declareOf(m.tick(), "a", []string{"r/g/v", "r/g/w"}))
+	m.submit("t1", write("a", Update, "r/g/v"))
+	m.submit("t2", write("b", Update, "r/g/v"))
+	before := m.Hash()
+	m.Declares("a")[0] = "spoilt"
+	m.Waiting()[0] = "spoilt"
+	m.Blockers("t2")[0] = Blocker{}
+	m.Transactions()[0] = Tx{}
+	m.Graph().Children("r/g")[0] = "spoilt"
+	if m.Hash() != before || m.Declares("a")[0] != "r/g/v" || m.Waiting()[0] != "t2" {
+		t.Error("the state was changed")
+	}
+	if m.Declares("x") != nil || m.Blockers("x") != nil {
+		t.Error("answers about what is not known")
+	}
+	if _, ok := m.TxByKey("a", 99); ok {
+		t.Error("a transaction under an unused key")
+	}
+	if position, ahead := m.Place("t1"); position != 0 || ahead != 0 {
+		t.Errorf("a holder has place %d, %d ahead", position, ahead)
+	}
+	if list := m.Transactions(); len(list) != 2 || list[0].ID != "t1" || list[1].ID != "t2" {
+		t.Errorf("%v", list)
+	}
+}
+
+// TestFingerprint forgets the clock and keeps what decides.
+func TestFingerprint(t *testing.T) {
+	t.Parallel()
+	slow, fast := newMachine(t, "a", "b"), newMachine(t, "a", "b")
+	for i := range 5 {
+		slow.must(Renew{Stamp: Stamp{Now: slow.Now() + int64(i)}, Session: "a"})
+	}
+	for _, m := range []*machine{slow, fast} {
+		m.submit("t1", write("a", Update, "r/g/v"))
+		m.submit("t2", write("b", Update, "r/g/v"))
+	}
+	if slow.Fingerprint() != fast.Fingerprint() || slow.Hash() == fast.Hash() {
+		t.Error("the fingerprint depends on the clock")
+	}
+	for _, m := range []*machine{slow, fast} {
+		tx, _ := m.Tx("t1")
+		m.must(Start{Stamp: m.tick(), Tx: "t1", Token: tx.Token})
+	}
+	if slow.Fingerprint(1) == slow.Fingerprint(slow.Index()) || slow.Fingerprint(1) != fast.Fingerprint(2) {
+		t.Error("of when a read began, the fingerprint keeps the order and no more")
+	}
+	fast.must(Withdraw{Stamp: fast.tick(), Tx: "t2"})
+	if slow.Fingerprint() == fast.Fingerprint() {
+		t.Error("the fingerprint does not depend on the queue")
+	}
+}

@@ -17,38 +17,40 @@ import (
 // The joined want keeps the relation, rule and class of the most specific one.
 // parent is the containment: ok is false at a root. Wants of mode NL vanish.
 func Close(wants []Want, parent func(graph.NodeID) (up graph.NodeID, ok bool)) Plan {
-	joined := make(map[graph.NodeID]Want, 2*len(wants))
-	add := func(w Want) {
-		if old, ok := joined[w.Node]; ok {
-			w = join(old, w)
-		}
-		joined[w.Node] = w
-	}
+	joined := make(map[graph.NodeID]join, 2*len(wants))
 	for _, w := range wants {
 		if w.Mode == mode.NL {
 			continue
 		}
-		add(w)
+		joined[w.Node] = joined[w.Node].with(w)
 		intent := mode.Intention(w.Mode)
 		for up, ok := parent(w.Node); ok; up, ok = parent(up) {
-			add(Want{Node: up, Mode: intent, Relation: Ancestor})
+			joined[up] = joined[up].with(Want{Node: up, Mode: intent, Relation: Ancestor})
 		}
 	}
 	plan := make(Plan, 0, len(joined))
-	for _, w := range joined {
+	for _, j := range joined {
+		w := j.best
+		w.Mode = j.mode
 		plan = append(plan, w)
 	}
 	slices.SortFunc(plan, func(a, b Want) int { return cmp.Compare(a.Node, b.Node) })
 	return plan
 }
 
-// join is the want that covers both, described by the more specific one.
-func join(a, b Want) Want {
-	if specificity(a, b) < 0 {
-		a, b = b, a
+// join is what several wants on one node come to: the mode that covers all,
+// and the one that says most. Their order makes no difference.
+type join struct {
+	mode mode.Mode
+	best Want
+}
+
+func (j join) with(w Want) join {
+	if j.mode == mode.NL || specificity(w, j.best) > 0 {
+		j.best = w
 	}
-	a.Mode = mode.Sup(a.Mode, b.Mode)
-	return a
+	j.mode = mode.Sup(j.mode, w.Mode)
+	return j
 }
 
 // specificity is positive when a says more about the reason than b: a rule
