@@ -58,6 +58,8 @@ func TestFunctions(t *testing.T) {
 		{`arm_scope(arm_id("S", "G", "Microsoft.Network/virtualNetworks", self.name), "virtualNetworks")`, `name = unknown`, "unknown"},
 		{`arm_scope(arm_scope(arm_id("S", "G", "Microsoft.Network/virtualNetworks", self.name), "virtualNetworks"), "resourceGroups")`, `name = unknown`, "/subscriptions/S/resourceGroups/G"},
 		{`arm_scope(self.name, "resourceGroups")`, `name = unknown`, "unknown"},
+		// What is known of the group's name is not its name.
+		{`arm_scope("/subscriptions/S/resourceGroups/pre-${self.name}", "resourceGroups")`, `name = unknown`, "unknown"},
 		// A group called like a segment does not confuse it.
 		{`arm_scope(arm_id("S", "subnets", "Microsoft.Network/virtualNetworks", "V", "subnets", "N"), "subnets")`, ``, "/subscriptions/S/resourceGroups/subnets/providers/Microsoft.Network/virtualNetworks/V/subnets/N"},
 
@@ -96,5 +98,16 @@ func TestFunctions(t *testing.T) {
 		if strings.Contains(got, "hunter2") {
 			t.Errorf("%s repeats a password: %s", c.expression, got)
 		}
+	}
+}
+
+func TestFirstKnownPassesOverSecrets(t *testing.T) {
+	t.Parallel()
+	const secret = "name = \"hunter2\"\n}\nsensitive = [\"name\"]\nprovider {"
+	if got := value(t, `first_known(self.name, "x")`, secret); got != "x" {
+		t.Errorf("id = %s", got)
+	}
+	if got := value(t, `first_known(self.name)`, secret); got != "unknown" {
+		t.Errorf("id = %s", got)
 	}
 }

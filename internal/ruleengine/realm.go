@@ -35,7 +35,7 @@ func (e *Engine) account(p *pack, provider string, config cty.Value) (account, e
 }
 
 func (e *Engine) resolve(p *pack, config cty.Value) (account, error) {
-	if config == cty.NilVal || config.IsNull() {
+	if config.IsNull() { // also for no value at all
 		config = cty.DynamicVal
 	}
 	ambient := scope{rule: "realm of " + p.name, funcs: e.ambient}.with(rootProvider, config)

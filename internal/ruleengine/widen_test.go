@@ -145,3 +145,46 @@ func TestStatesThatAnActionDoesNotHave(t *testing.T) {
 		t.Errorf("create:\n%s\nwant:\n%s", got, want)
 	}
 }
+
+// As much of an id as is known tells what contains the object.
+func TestAKnownPrefixNarrowsTheWidening(t *testing.T) {
+	t.Parallel()
+	e := load(t, head+`
+resource "demo_group" {
+  id = arm_id("S", self.zone)
+  parent "realm" {}
+}
+resource "demo_box" {
+  id = arm_id("S", self.zone, "Demo/boxes", self.box)
+  parent "demo_group" {
+    id    = arm_scope(id, "resourceGroups")
+    widen = "slot:boxes"
+  }
+}
+resource "demo_thing" {
+  id = arm_id("S", self.zone, "Demo/boxes", self.box, "things", self.name)
+  parent "demo_box" {
+    id    = arm_scope(id, "boxes")
+    widen = "slot:things"
+  }
+}
+`)
+	for name, c := range map[string][2]string{
+		"the box is not known":   {"zone = \"z\"\nbox = unknown\nname = \"t\"", "X p:/subscriptions/S/resourceGroups/z/~slot:boxes rule p/demo_thing.create#widened"},
+		"the group is not known": {"zone = unknown\nbox = \"b\"\nname = \"t\"", "X p:root rule p/demo_thing.create#widened"},
+	} {
+		l, err := e.Lower(t.Context(), operation(t, "demo_thing", "planned {\n"+c[0]+"\n}"), nil)
+		if got := ruletest.Format(l, strings.NewReplacer()); err != nil || !strings.Contains(got, c[1]) {
+			t.Errorf("%s: %v, no %q in\n%s", name, err, c[1], got)
+		}
+	}
+}
+
+// An object whose place is not known cannot be placed by its id alone.
+func TestAKnownIDInAnUnknownPlace(t *testing.T) {
+	t.Parallel()
+	got := plan(t, operation(t, "demo_tag", "prior {\nid = \"t\"\nbox = \"z/s/b\"\n}\nplanned {\nid = \"t\"\nbox = unknown\n}"), nil)
+	if !strings.HasPrefix(got, "update ~pending/s1/demo_tag.x\n") || !strings.Contains(got, "update#widened") {
+		t.Errorf("got:\n%s", got)
+	}
+}
