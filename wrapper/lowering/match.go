@@ -55,7 +55,7 @@ func (p *Plan) fitting(call intercept.Call) []*step {
 		case s.done:
 		case s.print.admits(texts) && s.fits(call):
 			byValue = append(byValue, s)
-		case action != admission.Create && sameID(s.op.Prior, call.Prior):
+		case sameID(s.op.Prior, call.Prior): // never for a create, which has no prior
 			byID = append(byID, s)
 		}
 	}
