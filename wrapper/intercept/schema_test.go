@@ -275,3 +275,17 @@ func TestRefusalKeepsIdentity(t *testing.T) {
 		t.Errorf("an object that does not exist has private data %q", got.private)
 	}
 }
+
+// The decoder panics over a list whose elements differ in type.
+func TestDecodeDynamicInconsistent(t *testing.T) {
+	t.Parallel()
+	dynamic, err := newMessage("tfplugin6", "DynamicValue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dynamic.setBytes("json", []byte(`[{"v":{"type":"string","value":"x"}},{"v":{"type":"number","value":1}}]`))
+	ty := cty.List(obj(map[string]cty.Type{"v": cty.DynamicPseudoType}))
+	if value, err := decodeDynamic(dynamic, ty); err == nil {
+		t.Errorf("got %#v", value)
+	}
+}
