@@ -5,15 +5,16 @@ package admission
 
 import "github.com/tfweaver/tfweaver/internal/core/graph"
 
-// during is the lifecycle of an object while its call runs; a read leaves it.
-func during(a Action) (graph.Lifecycle, bool) {
-	switch a {
-	case Create:
-		return graph.Creating, true
-	case Update:
-		return graph.Updating, true
-	case Delete:
+// during is the lifecycle of an object while a call runs; a read leaves it. A
+// create of what is there already makes nothing.
+func during(a Action, before graph.Lifecycle) (graph.Lifecycle, bool) {
+	switch {
+	case a == Delete:
 		return graph.Deleting, true
+	case a == Update, a == Create && before.Live():
+		return graph.Updating, true
+	case a == Create:
+		return graph.Creating, true
 	default:
 		return graph.Unknown, false
 	}

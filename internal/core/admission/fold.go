@@ -88,7 +88,6 @@ func (s *State) on(id TxID, f func(*entry) error, in ...Status) error {
 	if !slices.Contains(in, old.Status) {
 		return fmt.Errorf("transaction %s is %s: %w", id, old.Status, ErrReplay)
 	}
-	s.ahead = nil
 	e := *old
 	if err := f(&e); err != nil {
 		return err
@@ -231,6 +230,7 @@ func (s *State) foldAdmitted(x *entry, e TxAdmitted) error {
 }
 
 func (s *State) unqueue(id TxID) {
+	s.ahead = nil
 	if i := slices.Index(s.queue, id); i >= 0 {
 		s.queue = slices.Delete(s.queue, i, i+1)
 	}
@@ -245,7 +245,7 @@ func (s *State) foldStarted(x *entry, e TxStarted) {
 		// What the name stood for before is gone.
 		s.graph.Update(x.Self, func(n *graph.Node) { n.BoundTo = "" })
 	}
-	if l, ok := during(x.Action); ok {
+	if l, ok := during(x.Action, x.Before); ok {
 		s.lifecycle(x.Self, l, x.Session)
 	}
 }

@@ -30,7 +30,7 @@ func (s *State) awaits(session SessionID, id graph.NodeID) bool {
 	if len(by) == 0 || slices.Contains(by, session) {
 		return false
 	}
-	return !made(s.object(id))
+	return !s.made(s.object(id))
 }
 
 // object is the node that a guard is about: the real one, where a name or a
@@ -45,18 +45,32 @@ func (s *State) object(id graph.NodeID) *graph.Node {
 	return n
 }
 
-// made says whether a declared object is there by now. While its create runs,
-// or nobody knows how it ended, it is not.
-func made(n *graph.Node) bool {
+// made says whether a declared object is there by now. It is not while its
+// create runs, or while nobody knows how that ended. The answer does not change
+// when a call starts or is lost, only when one ends.
+func (s *State) made(n *graph.Node) bool {
 	if n == nil {
 		return false
 	}
 	switch n.Lifecycle {
 	case graph.Operational, graph.Updating, graph.Failed, graph.Deleting:
 		return true
+	case graph.Uncertain:
+		return s.madeBeforeLoss(n.ID)
 	default:
 		return false
 	}
+}
+
+// madeBeforeLoss says whether the object was there when the call started whose
+// outcome is not known.
+func (s *State) madeBeforeLoss(id graph.NodeID) bool {
+	for _, h := range s.locks.Holders(id) {
+		if e := s.txs[TxID(h.Owner)]; e.Self == id && e.Status == Uncertain {
+			return e.Action != Create || e.Before.Live()
+		}
+	}
+	return false
 }
 
 // circular says whether tx would wait for an object whose own create waits,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
 	"github.com/tfweaver/tfweaver/internal/core/mode"
@@ -192,6 +193,12 @@ func (h *history) check(t *rapid.T) {
 	}
 	if !h.state.Settled() {
 		t.Fatal("a wake-up was lost")
+	}
+	if cached := h.state.ahead; cached != nil {
+		h.state.ahead = nil
+		if d := cmp.Diff(h.state.demand(), cached, cmp.AllowUnexported(lock.Demand{})); d != "" {
+			t.Fatalf("what the waiters ask for was not counted anew:\n%s", d)
+		}
 	}
 	for _, n := range h.state.locks.Nodes() {
 		holders := h.state.locks.Holders(n)

@@ -8,7 +8,8 @@
 // The judge does not know lock modes. For each operation a table says which
 // objects and aspects of the cloud it reads and writes ([Op]), and a simulated
 // [cloud] says what exists, who refers to whom and who changed what. From those
-// two the invariants of the protocol are checked after every step; see check.go.
+// two the invariants of the protocol are checked after every step: check.go
+// judges steps, standing.go states, replay.go the journal.
 //
 // The package is test code that happens to need several files: nothing outside
 // tests imports it.

@@ -183,6 +183,13 @@ var templates = map[string]template{
 			writes: []touch{all(nic)}, readsT: []touch{the(sub1)},
 		}
 	},
+	"change-nic": func() Op {
+		return Op{
+			Action: admission.Update, Self: nic, Requires: []graph.NodeID{nic},
+			wants: []lock.Want{x(config(nic))}, guards: []admission.Guard{guard(admission.Present, nic)},
+			writes: []touch{of(nic, "config")}, readsT: []touch{the(nic)},
+		}
+	},
 	"join-sg-s1": func() Op {
 		return Op{
 			Action: admission.Update, Self: sg, Requires: []graph.NodeID{sg, sub1}, versioned: sg,
@@ -210,7 +217,7 @@ func decls() []graph.Decl {
 		parent := o[:strings.LastIndex(string(o), "/")]
 		list = append(list, graph.Decl{ID: o, Parent: parent, Kind: graph.Resource, Type: "sim"})
 	}
-	for _, o := range []graph.NodeID{net, sub1, sg} {
+	for _, o := range []graph.NodeID{net, sub1, sg, nic} {
 		for _, f := range []string{"slot", graph.Life, graph.Config} {
 			list = append(list, graph.Decl{ID: graph.FacetOf(o, f), Parent: o, Kind: graph.Facet})
 		}

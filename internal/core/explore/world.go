@@ -158,6 +158,7 @@ func (w *world) request(i int) admission.Request {
 		}
 		q.Guards = append(q.Guards, g)
 	}
+	q.KeepEdges = op.Action == admission.Update
 	if op.Refers != "" {
 		q.Edges = []graph.Edge{{From: op.Self, To: op.Refers, Kind: graph.References}}
 	}
