@@ -5,6 +5,7 @@ package coordinator_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -114,13 +115,13 @@ func TestTakeOverGrantsAFullLease(t *testing.T) {
 func TestPauseOfTheCoordinator(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var slept time.Duration
+		var slept atomic.Int64
 		c := start(t, memjournal.New(), func(config *coordinator.Config) {
-			config.Clock = func() time.Time { return time.Now().Add(slept) }
+			config.Clock = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
 		})
 		alice := openFor(t, c, "alice", 10*time.Second)
 		synctest.Wait()
-		slept = time.Hour // the wall clock ran on, the timers did not
+		slept.Store(int64(time.Hour)) // the wall clock ran on, the timers did not
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
 		if c.Live() != 1 {
