@@ -69,10 +69,14 @@ func (r *rig) hold(t *testing.T) {
 func TestAPlanThatCannotBeMadeIsNotApplied(t *testing.T) {
 	t.Parallel()
 	for flag, code := range map[string]int{"-weaver-policy=reject": ExitError, "-weaver-exit-codes": ExitRefused} {
-		r := complete(t, "apply", "-auto-approve", "-weaver-wait=0s", flag)
+		r := complete(t, "apply", "-no-color", "-weaver-wait=0s", flag)
 		write(t, filepath.Join(r.cli, "plan.json"), updateJSON(), 0o600)
+		r.Stdin = typed(t, "yes\n")
 		r.hold(t)
 		r.run(t, code)
+		if r.stdout.String() != "the plan\n" {
+			t.Errorf("asked for approval of what cannot be made: %q", r.stdout)
+		}
 		for _, text := range []string{"1 change of the plan cannot be made", "fixture_thing.a", "alice", "repair", "Nothing was sent"} {
 			if !strings.Contains(r.stderr.String(), text) {
 				t.Errorf("standard error lacks %q:\n%s", text, r.stderr)
