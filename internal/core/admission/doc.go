@@ -27,5 +27,14 @@
 // session has declared and not yet made waits without standing in anybody's
 // way ("dormant"): it holds its ticket, but is not an earlier waiter to others
 // until the object is there. Otherwise the very call it waits for would queue
-// behind it.
+// behind it. The promise of its own session never stops a transaction, also
+// where another session promised the same; and promises that would wait for
+// each other in a ring are refused to the one who closes the ring.
+//
+// # Order
+//
+// Every command that may let somebody go on ends with one pass over the queue
+// in the order of the tickets. Starting a call and losing its answer let nobody
+// go on: neither frees a lock, and whether a promised object is there does not
+// depend on them.
 package admission
