@@ -159,6 +159,24 @@ func TestSetsWithUnknownElements(t *testing.T) {
 	}
 }
 
+// A plan read without a schema leaves out what is not set.
+func TestAttributesThatOnlyOneSideHas(t *testing.T) {
+	t.Parallel()
+	src := `{"format_version":"1.2","resource_changes":[{"address":"x_y.a","mode":"managed","type":"x_y","provider_name":"h/n/x",
+		"change":{"actions":["create"],"before":null,"after":{"n":1,"gone":null}}}]}`
+	for want, extra := range map[string]cty.Value{"x_y.a": cty.NullVal(cty.Bool), "": cty.True} {
+		p, err := lowering.Read(t.Context(), []byte(src), lowering.Sources{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := intercept.Call{Provider: "h/n/x", Type: "x_y", Action: intercept.Create,
+			Planned: cty.ObjectVal(map[string]cty.Value{"n": cty.NumberIntVal(1), "extra": extra})}
+		if got := p.Match(call); got != want {
+			t.Errorf("with extra = %#v: matched %q, want %q", extra, got, want)
+		}
+	}
+}
+
 func TestOperationOfACall(t *testing.T) {
 	t.Parallel()
 	secret := cty.NewPathSet(cty.GetAttrPath("password"))

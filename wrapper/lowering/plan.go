@@ -118,7 +118,7 @@ type reader struct {
 // steps are the calls that one change needs; none for data sources and for
 // changes that stay in Terraform's state.
 func (r *reader) steps(ctx context.Context, change *tfjson.ResourceChange) ([]*step, error) {
-	if change == nil || change.Change == nil || change.Mode != tfjson.ManagedResourceMode {
+	if change == nil || change.Change == nil {
 		return nil, nil
 	}
 	actions := callsOf(change.Change.Actions)

@@ -6,11 +6,13 @@ package lowering_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/ruleengine"
 	"github.com/tfweaver/tfweaver/wrapper/lowering"
 	"github.com/zclconf/go-cty/cty"
 )
@@ -183,6 +185,52 @@ func TestBrokenPlans(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "secret-text") {
 			t.Errorf("%s: the error quotes the plan: %v", name, err)
 		}
+	}
+}
+
+// A configuration that cannot be told from another is not guessed.
+func TestConfigsThatAgreeAlike(t *testing.T) {
+	t.Parallel()
+	src, err := os.ReadFile("testdata/create.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := westConfig().AsValueMap()
+	other["actor"] = cty.StringVal("bob")
+	p, err := lowering.Read(t.Context(), src, lowering.Sources{
+		Configs: func(string) []cty.Value { return []cty.Value{westConfig(), cty.ObjectVal(other), mainConfig()} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := find(t, p, "simcloud_resource_group.west", admission.Create).ProviderConfig; !c.IsNull() {
+		t.Errorf("configuration = %#v, want null", c)
+	}
+	if c := find(t, p, "simcloud_resource_group.net", admission.Create).ProviderConfig; !c.RawEquals(mainConfig()) {
+		t.Errorf("configuration = %#v, want the only one that agrees", c)
+	}
+}
+
+// A value that two objects go into is not the id of either.
+func TestReferencesToSeveralObjects(t *testing.T) {
+	t.Parallel()
+	const change = `{"address":"x_y.%[1]s","mode":"managed","type":"x_y","name":"%[1]s","provider_name":"h/n/x",
+		"change":{"actions":["create"],"before":null,"after":{"name":"%[1]s"},"after_unknown":{"id":true,"one":true,"two":true}}}`
+	src := `{"format_version":"1.2","resource_changes":[` + fmt.Sprintf(change, "a") + "," + fmt.Sprintf(change, "b") + "," + fmt.Sprintf(change, "c") + `],
+		"configuration":{"root_module":{"resources":[{"address":"x_y.c","mode":"managed","type":"x_y","name":"c","provider_config_key":"x","expressions":{
+		"one":{"references":["x_y.a.id","x_y.a"]},"two":{"references":["x_y.a.id","x_y.a","x_y.b.id","x_y.b"]}}}]}}}`
+	p, err := lowering.Read(t.Context(), []byte(src), lowering.Sources{
+		CloudID: func(op ruleengine.Operation) (string, bool) { return "/" + op.Address, true },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	planned := find(t, p, "x_y.c", admission.Create).Planned
+	if v := planned.GetAttr("one"); !v.IsKnown() || v.AsString() != "/x_y.a" {
+		t.Errorf("one = %#v", v)
+	}
+	if v := planned.GetAttr("two"); v.IsKnown() {
+		t.Errorf("two = %#v, want unknown", v)
 	}
 }
 
