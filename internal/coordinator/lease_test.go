@@ -86,29 +86,40 @@ func TestRunningCallKeepsItsLocks(t *testing.T) {
 	})
 }
 
-// TestTakeOverGrantsAFullLease: nobody could renew while nobody led.
+// TestTakeOverGrantsAFullLease: nobody could renew while nobody led, be that
+// for a moment or for long.
 func TestTakeOverGrantsAFullLease(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, store *memjournal.Store, c *coordinator.Coordinator) {
-		alice := openFor(t, c, "alice", 10*time.Second)
-		held, _ := submit(t, c, alice, 1, coordinatortest.Create("n", "a"))
-		if _, err := c.Start(context.Background(), alice.Session, held.Tx, held.Token); err != nil {
-			t.Fatal(err)
-		}
-		shut(t, c)
-		time.Sleep(time.Hour)
-		c = start(t, store.Open())
-		time.Sleep(9 * time.Second)
-		synctest.Wait()
-		if _, err := c.Renew(context.Background(), alice.Session, "applying"); err != nil {
-			t.Fatalf("Renew within the new lease: %v", err)
-		}
-		complete(t, c, alice, held)
-		st, err := c.Status(context.Background())
-		if err != nil || len(st.Sessions) != 1 || st.Sessions[0].Phase != "applying" {
-			t.Errorf("status %+v, %v", st.Sessions, err)
-		}
-	})
+	for _, away := range []time.Duration{11 * time.Second, time.Hour} {
+		t.Run(away.String(), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, store *memjournal.Store, c *coordinator.Coordinator) {
+				takeOverAfter(t, away, store, c)
+			})
+		})
+	}
+}
+
+func takeOverAfter(t *testing.T, away time.Duration, store *memjournal.Store, c *coordinator.Coordinator) {
+	t.Helper()
+	alice := openFor(t, c, "alice", 10*time.Second)
+	held, _ := submit(t, c, alice, 1, coordinatortest.Create("n", "a"))
+	if _, err := c.Start(context.Background(), alice.Session, held.Tx, held.Token); err != nil {
+		t.Fatal(err)
+	}
+	shut(t, c)
+	time.Sleep(away)
+	c = start(t, store.Open())
+	time.Sleep(9 * time.Second)
+	synctest.Wait()
+	if _, err := c.Renew(context.Background(), alice.Session, "applying"); err != nil {
+		t.Fatalf("Renew within the new lease: %v", err)
+	}
+	complete(t, c, alice, held)
+	st, err := c.Status(context.Background())
+	if err != nil || len(st.Sessions) != 1 || st.Sessions[0].Phase != "applying" {
+		t.Errorf("status %+v, %v", st.Sessions, err)
+	}
 }
 
 // TestPauseOfTheCoordinator: a machine that slept does not blame its sessions.

@@ -5,6 +5,7 @@ package coordinatortest
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,8 @@ type Journal struct {
 	journal.Journal
 	// Appends and Records count what was written.
 	Appends, Records atomic.Int64
+	// NoLead makes Lead fail while it is set.
+	NoLead atomic.Bool
 
 	mu   sync.Mutex
 	gate func(write func() error) error
@@ -37,6 +40,17 @@ func (j *Journal) Gate(f func(write func() error) error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.gate = f
+}
+
+// ErrNoLead is what Lead returns while NoLead is set.
+var ErrNoLead = errors.New("nobody may lead")
+
+// Lead implements journal.Journal.
+func (j *Journal) Lead(ctx context.Context) (journal.Epoch, error) {
+	if j.NoLead.Load() {
+		return 0, ErrNoLead
+	}
+	return j.Journal.Lead(ctx)
 }
 
 // Append implements journal.Journal.

@@ -223,6 +223,10 @@ func TestTwelveAtOnceGetOneCoordinator(t *testing.T) {
 			t.Errorf("a run says %q; want epoch 1", said)
 		}
 	}
+	log, err := os.ReadFile(filepath.Join(dir, "serve.log"))
+	if n := strings.Count(string(log), "msg=starting"); err != nil || n != 1 {
+		t.Errorf("%d coordinators were started, %v; want 1", n, err)
+	}
 	for _, p := range runs {
 		p.leave(t)
 	}

@@ -22,6 +22,7 @@ func Serve(ctx context.Context, o Options) error {
 	if err := o.prepare(); err != nil {
 		return err
 	}
+	o.Logger.Info("starting", "dir", o.Dir, "version", o.Version, "pid", os.Getpid())
 	var led uint64
 	return server.Run(ctx, server.Config{
 		Address:    func(epoch uint64) string { return "unix://" + o.socket(epoch) },

@@ -431,3 +431,36 @@ func TestRun(t *testing.T) {
 		t.Errorf("Run until idle: %v", err)
 	}
 }
+
+// TestIdleWaitsForSessions: a session that lost its connection may come back
+// within its lease, so nobody being connected is not enough.
+func TestIdleWaitsForSessions(t *testing.T) {
+	t.Parallel()
+	dir := folder(t)
+	address := "unix://" + filepath.Join(dir, "s")
+	ready := make(chan struct{})
+	done := make(chan error, 1)
+	go func() {
+		done <- server.Run(t.Context(), server.Config{
+			Listen: address, Dir: filepath.Join(dir, "state"), IdleExit: 300 * time.Millisecond,
+			Ready: func(string, uint64) error { close(ready); return nil },
+		})
+	}()
+	<-ready
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := time.Now()
+	_, err = weaverv1.NewCoordinatorClient(conn).OpenSession(within(t), &weaverv1.OpenSessionRequest{Actor: "alice", LeaseMs: 1500})
+	conn.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("Run: %v", err)
+	}
+	if took := time.Since(opened); took < 1500*time.Millisecond {
+		t.Errorf("it ended after %s, within the lease", took)
+	}
+}
