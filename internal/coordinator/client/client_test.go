@@ -359,3 +359,59 @@ func TestTooLate(t *testing.T) {
 		t.Errorf("Complete: %v", err)
 	}
 }
+
+// TestGivingUpUnheard: a request whose answer never came back is withdrawn
+// all the same.
+func TestGivingUpUnheard(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.serve()
+	c := p.dial()
+	alice := open(t, c, client.SessionConfig{Actor: "alice"})
+	entered, leave := make(chan struct{}), make(chan struct{})
+	p.journal.Gate(func(write func() error) error {
+		close(entered)
+		<-leave
+		return write()
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := alice.Submit(ctx, coordinatortest.Create("n", "a"), "", nil)
+		done <- err
+	}()
+	<-entered
+	p.journal.Gate(nil)
+	cancel()
+	close(leave)
+	wantError(t, "Submit", receive(t, "answer", done), context.Canceled)
+	st, err := c.Status(within(t))
+	if err != nil || len(st.Transactions) != 0 || len(st.Locks) != 0 {
+		t.Errorf("%+v is left behind, %v", st.Transactions, err)
+	}
+	finish(t, grant(t, open(t, c, client.SessionConfig{Actor: "bob"}), coordinatortest.Create("n", "b")))
+}
+
+// TestAddIntent: reports name the intent that a request was made for.
+func TestAddIntent(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.serve()
+	c := p.dial()
+	alice, bob := open(t, c, client.SessionConfig{Actor: "alice"}), open(t, c, client.SessionConfig{Actor: "bob"})
+	intent, err := alice.AddIntent(within(t), admission.Intent{Objective: "make room", Kind: "update"})
+	if err != nil || !strings.HasPrefix(string(intent), alice.ID()) {
+		t.Fatalf("AddIntent = %s, %v", intent, err)
+	}
+	r := coordinatortest.Create("n", "a")
+	r.Intent = intent
+	held := grant(t, alice, r)
+	done, waits := wait(t, within(t), bob, coordinatortest.Create("n", "b"))
+	if h := receive(t, "wait", waits).Report.Conflicts[0].Holder; h.Objective != "make room" || h.Intent != string(intent) {
+		t.Errorf("the holder's purpose is %q (%s)", h.Objective, h.Intent)
+	}
+	finish(t, held)
+	if a := receive(t, "answer", done); a.err != nil {
+		t.Fatal(a.err)
+	}
+}
