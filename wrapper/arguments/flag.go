@@ -57,6 +57,12 @@ func knownElsewhere(name string) (kind, bool) {
 	}
 }
 
+// foreign says whether an option is one that an apply does not have.
+func foreign(name string) bool {
+	_, is := knownElsewhere(name)
+	return is
+}
+
 // splitFlag takes -name, --name, -name=value and --name=value apart. ok is
 // false for everything else; "-" and "--" are no options.
 func splitFlag(arg string) (name, value string, hasValue, ok bool) {

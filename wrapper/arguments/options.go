@@ -59,6 +59,9 @@ func (i Invocation) Options(env Environment) Options {
 		}
 	}
 	o.read(i.effective(env, &o.Unclear))
+	if i.Command == "apply" || i.Command == "destroy" {
+		o.Unclear = o.Unclear || slices.ContainsFunc(o.Flags, func(f Flag) bool { return foreign(f.Name) })
+	}
 	return o
 }
 

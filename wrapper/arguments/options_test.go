@@ -63,6 +63,10 @@ func TestOptions(t *testing.T) {
 			args: []string{"apply", "-frob"},
 			want: defaults(func(o *Options) { o.Unclear = true }),
 		},
+		"so is one of another command": {
+			args: []string{"apply", "-out=x"},
+			want: defaults(func(o *Options) { o.Unclear, o.Out = true, "x" }),
+		},
 		"so is a value that cannot be read": {
 			args: []string{"apply", "-parallelism=many"},
 			want: defaults(func(o *Options) { o.Unclear = true }),

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -77,6 +78,7 @@ func Main() int {
 		},
 	}
 	signal.Notify(signals, terraform.Signals()...)
+	terraform.KeepBrokenPipes()
 	return app.Run(context.Background())
 }
 
@@ -111,6 +113,26 @@ func (a *App) Run(ctx context.Context) int {
 		return a.fail(inv, err)
 	}
 	return code
+}
+
+// interruptible is a context that ends with the first signal, for what is done
+// while no CLI runs that would take it. stop ends the listening.
+func (a *App) interruptible(ctx context.Context) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-a.Signals:
+			cancel(errInterrupted)
+		case <-done:
+		}
+	}()
+	return ctx, sync.OnceFunc(func() {
+		close(done)
+		<-ended
+		cancel(nil)
+	})
 }
 
 // plainly says whether a command is left to the CLI: because it is told so,

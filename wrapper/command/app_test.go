@@ -232,6 +232,35 @@ func (i *interrupting) Read(p []byte) (int, error) {
 	return i.File.Read(p)
 }
 
+func TestASignalBeforeTheCLIStarts(t *testing.T) {
+	t.Parallel()
+	r := complete(t, "apply", "-auto-approve")
+	r.signals <- syscall.SIGINT
+	r.run(t, ExitError)
+	if !strings.Contains(r.stderr.String(), "Interrupted") {
+		t.Errorf("standard error %q", r.stderr)
+	}
+	if text, err := os.ReadFile(filepath.Join(r.cli, "calls")); err == nil && strings.Contains(string(text), "plan") {
+		t.Errorf("the CLI was called: %s", text)
+	}
+}
+
+// closed is an output that nobody reads.
+type closed struct{}
+
+func (closed) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+func TestAQuestionThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	r := complete(t, "apply")
+	write(t, filepath.Join(r.cli, "plan.out"), "", 0o600)
+	r.Stdin, r.Stdout = typed(t, "yes\n"), closed{}
+	r.run(t, ExitError)
+	if !strings.Contains(r.stderr.String(), "broken pipe") {
+		t.Errorf("standard error %q", r.stderr)
+	}
+}
+
 func TestNothingToApplyIsNotAsked(t *testing.T) {
 	t.Parallel()
 	r := complete(t, "apply")

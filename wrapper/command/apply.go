@@ -141,8 +141,7 @@ func (r *run) planAndApply(ctx context.Context, path string, attempt int) (code 
 // consent shows the forecast, asks for approval, and declares what the plan
 // will create. ok is false when the run ends here.
 func (r *run) consent(ctx context.Context, attempt int) (ok bool, code int, err error) {
-	r.gate.Flush(ctx)
-	forecast, err := r.gate.Forecast(ctx, false)
+	forecast, err := r.forecast(ctx, false)
 	if err != nil {
 		return false, 0, err
 	}
@@ -164,7 +163,7 @@ func (r *run) consent(ctx context.Context, attempt int) (ok bool, code int, err 
 // whether something is refused for certain: an approval may have taken hours.
 func (r *run) declare(ctx context.Context) (bool, error) {
 	r.session.SetPhase(phaseApplying)
-	forecast, err := r.gate.Forecast(ctx, true)
+	forecast, err := r.forecast(ctx, true)
 	if err != nil {
 		return false, err
 	}
@@ -173,6 +172,19 @@ func (r *run) declare(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	return true, nil
+}
+
+// forecast asks what would become of the plan, on the ground of everything
+// that was read so far.
+func (r *run) forecast(ctx context.Context, declare bool) (views.Forecast, error) {
+	ctx, stop := r.app.interruptible(ctx)
+	defer stop()
+	r.gate.Flush(ctx)
+	forecast, err := r.gate.Forecast(ctx, declare)
+	if cause := context.Cause(ctx); cause != nil {
+		return forecast, cause
+	}
+	return forecast, err
 }
 
 // refused is the exit code of a plan that cannot be made.

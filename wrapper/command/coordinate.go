@@ -66,7 +66,14 @@ func (a *App) coordinate(ctx context.Context, inv arguments.Invocation, binary t
 	r := &run{app: a, inv: inv, opts: inv.Options(a.Env), binary: binary, log: ownLog(a.Env, a.Stderr)}
 	r.view, r.lines = a.views(inv, r.opts)
 	defer r.release()
-	if err := r.open(ctx); err != nil {
+	opening, stop := a.interruptible(ctx)
+	err := r.open(opening)
+	interrupted := context.Cause(opening)
+	stop()
+	if interrupted != nil {
+		return 0, interrupted
+	}
+	if err != nil {
 		return 0, err
 	}
 	code, err := r.act(ctx)
@@ -165,10 +172,15 @@ func (r *run) sessionConfig() client.SessionConfig {
 	if objective == "" {
 		objective = identity.Objective(product, r.inv.Command, r.workdir.Root, r.workdir.Workspace)
 	}
+	policy := admission.Policy(r.inv.Weaver.Policy)
+	if r.inv.Command == "test" {
+		// What a test made must be cleaned up, late rather than never.
+		policy = admission.Queue
+	}
 	return client.SessionConfig{
 		Actor: who.Actor, Host: who.Host, RunURL: who.RunURL, Links: who.Links,
 		Tool:   identity.Tool(tfweaver.Version, product, r.version.String()),
-		Origin: r.workdir.Origin, Policy: admission.Policy(r.inv.Weaver.Policy),
+		Origin: r.workdir.Origin, Policy: policy,
 		Objective: objective, Kind: r.kind(), Phase: "planning",
 	}
 }
@@ -276,9 +288,12 @@ func (r *run) close(ctx context.Context, code int) int {
 
 func (r *run) mutates() bool { return r.inv.Command == "apply" || r.inv.Command == "destroy" }
 
+// shutProxies waits for calls that were sent; a signal ends the waiting.
 func (r *run) shutProxies(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	ctx, stop := r.app.interruptible(ctx)
+	defer stop()
 	if err := r.host.Close(ctx); err != nil {
 		r.log.WarnContext(ctx, "provider proxies not closed cleanly", "error", err)
 	}

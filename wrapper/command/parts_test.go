@@ -5,6 +5,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -56,6 +57,7 @@ func TestProblemsSayWhatToDo(t *testing.T) {
 		"tampered":     {&plugins.PackageError{Kind: plugins.ErrChecksum, Source: "h/n/t", Version: "1", Path: "/p", Remedy: "x"}, ExitSetup, []string{"h/n/t", "/p", "not started"}},
 		"start":        {&plugins.LaunchError{Path: "/p", Err: errors.New("no handshake")}, ExitError, []string{"/p", "no handshake"}},
 		"lock file":    {plugins.ErrLockFile, ExitError, []string{"terraform init"}},
+		"interrupted":  {fmt.Errorf("open: %w", errInterrupted), ExitError, []string{"Nothing was sent"}},
 		"anything new": {errors.New("odd"), ExitSetup, []string{"Odd.", "Nothing was sent"}},
 	}
 	for name, tt := range tests {

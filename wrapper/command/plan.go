@@ -29,8 +29,7 @@ func (r *run) plan(ctx context.Context) (int, error) {
 		r.log.WarnContext(ctx, "no forecast", "error", err)
 		return code, nil
 	}
-	r.gate.Flush(ctx)
-	forecast, err := r.gate.Forecast(ctx, false)
+	forecast, err := r.forecast(ctx, false)
 	if err != nil {
 		r.log.WarnContext(ctx, "no forecast", "error", err)
 		return code, nil

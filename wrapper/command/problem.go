@@ -56,6 +56,8 @@ func explain(err error) (views.Problem, int) {
 		failed  *failedError
 	)
 	switch {
+	case errors.Is(err, errInterrupted):
+		return views.Problem{Summary: "Interrupted", Detail: "Nothing was sent to the cloud."}, ExitError
 	case errors.As(err, &usage):
 		return views.Problem{Summary: "Invalid tfweaver option", Detail: sentence(usage.Error()) + "\n\nRun \"tfweaver -help\" for the options."}, ExitSetup
 	case errors.As(err, &failed):

@@ -90,8 +90,11 @@ var errInterrupted = errors.New("interrupted")
 // it has said so.
 func (r *run) approve(ctx context.Context) (bool, error) {
 	q := r.questionFor()
-	fmt.Fprint(r.app.Stdout, q.text(!r.opts.NoColor))
-	answer, err := r.answer(ctx)
+	answer := ""
+	_, err := fmt.Fprint(r.app.Stdout, q.text(!r.opts.NoColor))
+	if err == nil {
+		answer, err = r.answer(ctx)
+	}
 	if err != nil {
 		r.view.Problem(views.Problem{Summary: fmt.Sprintf("error asking for approval: %v", err)})
 		return false, nil

@@ -21,6 +21,10 @@ func Signals() []os.Signal {
 	return []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP}
 }
 
+// KeepBrokenPipes makes writing to a pipe that nobody reads an error, not the
+// end of this process: there may be locks to give back first.
+func KeepBrokenPipes() { signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE) }
+
 // placement is how the CLI stands to the terminal and to tfweaver.
 type placement int
 

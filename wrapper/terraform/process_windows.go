@@ -15,6 +15,9 @@ import (
 // every process that is attached to it, so there is nothing to hand on.
 func Signals() []os.Signal { return []os.Signal{os.Interrupt} }
 
+// KeepBrokenPipes does nothing: writing to a broken pipe is an error here.
+func KeepBrokenPipes() {}
+
 // job is a running CLI.
 type job struct{ cmd *exec.Cmd }
 
