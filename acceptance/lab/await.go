@@ -16,7 +16,11 @@ const pollPeriod = 10 * time.Millisecond
 // Await waits until a condition holds. It fails with what was awaited when ctx
 // ends first, or with the condition's own error.
 func Await(ctx context.Context, what string, holds func() (bool, error)) error {
-	ticker := time.NewTicker(pollPeriod)
+	return awaitEvery(ctx, pollPeriod, what, holds)
+}
+
+func awaitEvery(ctx context.Context, period time.Duration, what string, holds func() (bool, error)) error {
+	ticker := time.NewTicker(period)
 	defer ticker.Stop()
 	for {
 		ok, err := holds()

@@ -69,14 +69,31 @@ func (l *Lab) Experiment(ctx context.Context, setup Setup) (e *Experiment, err e
 	return e, err
 }
 
-// Close stops the cloud and the coordinator and removes the home.
+// Close stops the runs that are still going, the cloud and the coordinator, and
+// removes the home.
 func (e *Experiment) Close() error {
-	var errs []error
+	errs := e.stopRuns()
 	if e.Cloud != nil {
 		errs = append(errs, e.Cloud.stop())
 	}
 	errs = append(errs, e.stopCoordinator(), os.RemoveAll(e.home))
 	return errors.Join(errs...)
+}
+
+// stopRuns interrupts the runs that are still going, as Ctrl-C does, and waits
+// for them.
+func (e *Experiment) stopRuns() (errs []error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, r := range e.runs {
+		if !r.Exited() {
+			errs = append(errs, r.Interrupt())
+		}
+	}
+	for _, r := range e.runs {
+		r.waitOrKill()
+	}
+	return errs
 }
 
 func (e *Experiment) path(elements ...string) string {

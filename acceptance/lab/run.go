@@ -71,10 +71,20 @@ func (r *Run) Exited() bool {
 
 // Interrupt asks the process to end, as Ctrl-C does.
 func (r *Run) Interrupt() error {
-	if err := interrupt(r.cmd.Process); err != nil {
+	if err := interrupt(r.cmd.Process); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("%s: interrupt: %w", r.Name, err)
 	}
 	return nil
+}
+
+// waitOrKill waits for an interrupted run, and kills it when that does not help.
+func (r *Run) waitOrKill() {
+	select {
+	case <-r.done:
+	case <-time.After(killGrace):
+		_ = r.cmd.Process.Kill() // it may have exited this moment
+		<-r.done
+	}
 }
 
 // ExitError is the error of a run that was expected to succeed.

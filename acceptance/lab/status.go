@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
+	"time"
 )
 
 // Status is the part of "tfweaver status -json" that experiments look at.
@@ -46,9 +47,12 @@ func (e *Experiment) Status(ctx context.Context) (Status, error) {
 	return s, nil
 }
 
+// statusPeriod is how often the status is asked for: each time is a process.
+const statusPeriod = 100 * time.Millisecond
+
 // AwaitStatus waits until the coordinator's status satisfies a condition.
 func (e *Experiment) AwaitStatus(ctx context.Context, what string, holds func(Status) bool) error {
-	return Await(ctx, what, func() (bool, error) {
+	return awaitEvery(ctx, statusPeriod, what, func() (bool, error) {
 		s, err := e.Status(ctx)
 		return err == nil && holds(s), err
 	})
