@@ -208,12 +208,14 @@ func (r *recorder) note(f func()) {
 	r.changed <- struct{}{}
 }
 
-func (r *recorder) Waiting(w views.Waiting)   { r.note(func() { r.waiting = append(r.waiting, w) }) }
+func (r *recorder) Waiting(w views.Waiting) { r.note(func() { r.waiting = append(r.waiting, w) }) }
+
 func (r *recorder) Admitted(a views.Admitted) { r.note(func() { r.admitted = append(r.admitted, a) }) }
-func (r *recorder) Refused(x views.Refused)   { r.note(func() { r.refused = append(r.refused, x) }) }
-func (r *recorder) Forecast(views.Forecast)   {}
-func (r *recorder) Problem(views.Problem)     {}
-func (r *recorder) Summary(views.Summary)     {}
+
+func (r *recorder) Refused(x views.Refused) { r.note(func() { r.refused = append(r.refused, x) }) }
+func (r *recorder) Forecast(views.Forecast) {}
+func (r *recorder) Problem(views.Problem)   {}
+func (r *recorder) Summary(views.Summary)   {}
 
 // until waits for a condition on what was shown.
 func (r *recorder) until(t *testing.T, holds func() bool) {
@@ -245,6 +247,7 @@ func (c changes) Operations() []ruleengine.Operation { return c.ops }
 func foreign(position int) client.Waiting {
 	return client.Waiting{Tx: "t1", Foreign: true, Report: blamed("alice", position)}
 }
+
 func sibling() client.Waiting {
 	return client.Waiting{Tx: "t1", Report: conflict.Report{ID: "t1", Decision: conflict.Wait}}
 }

@@ -4,13 +4,12 @@
 package gatekeeper
 
 import (
+	"context"
 	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/zclconf/go-cty/cty"
-
-	"context"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
@@ -37,55 +36,65 @@ func TestOutcomes(t *testing.T) {
 		want   client.Outcome
 	}{
 		"created under the id that was foreseen": {
-			intercept.Create, intercept.Outcome{Result: intercept.Succeeded, NewState: object(string(subnetID))},
+			intercept.Create,
+			intercept.Outcome{Result: intercept.Succeeded, NewState: object(string(subnetID))},
 			client.Outcome{Result: admission.Succeeded, Exists: true, Digest: "digest"},
 		},
 		"created under an id of the cloud's": {
-			intercept.Create, intercept.Outcome{Result: intercept.Succeeded, NewState: object("/net/x-17")},
+			intercept.Create,
+			intercept.Outcome{Result: intercept.Succeeded, NewState: object("/net/x-17")},
 			client.Outcome{
 				Result: admission.Succeeded, Exists: true, Digest: "digest",
 				BindID: "/net/x-17", BindParent: "/net", BindType: "simcloud_subnet",
 			},
 		},
 		"updated": {
-			intercept.Update, intercept.Outcome{Result: intercept.Succeeded, NewState: object("/net/x-17")},
+			intercept.Update,
+			intercept.Outcome{Result: intercept.Succeeded, NewState: object("/net/x-17")},
 			client.Outcome{Result: admission.Succeeded, Exists: true, Digest: "digest"},
 		},
 		"deleted": {
-			intercept.Delete, intercept.Outcome{Result: intercept.Succeeded, NewState: null},
+			intercept.Delete,
+			intercept.Outcome{Result: intercept.Succeeded, NewState: null},
 			client.Outcome{Result: admission.Succeeded},
 		},
 		"failed without a trace": {
-			intercept.Create, intercept.Outcome{Result: intercept.Failed, NewState: null},
+			intercept.Create,
+			intercept.Outcome{Result: intercept.Failed, NewState: null},
 			client.Outcome{Result: admission.Errored},
 		},
 		"failed half-way": {
-			intercept.Create, intercept.Outcome{Result: intercept.Failed, NewState: object("/net/x-17")},
+			intercept.Create,
+			intercept.Outcome{Result: intercept.Failed, NewState: object("/net/x-17")},
 			client.Outcome{
 				Result: admission.Errored, Exists: true, Digest: "digest",
 				BindID: "/net/x-17", BindParent: "/net", BindType: "simcloud_subnet",
 			},
 		},
 		"lost": {
-			intercept.Update, intercept.Outcome{Result: intercept.Unknown, Err: errors.New("gone")},
+			intercept.Update,
+			intercept.Outcome{Result: intercept.Unknown, Err: errors.New("gone")},
 			client.Outcome{Result: admission.Lost},
 		},
 		"the provider stopped waiting": {
-			intercept.Delete, intercept.Outcome{
+			intercept.Delete,
+			intercept.Outcome{
 				Result: intercept.Failed, NewState: object("/net/sub"),
 				Diagnostics: []intercept.Diagnostic{{Error: true, Summary: "Cannot delete", Detail: "accepted, then: context canceled"}},
 			},
 			client.Outcome{Result: admission.Lost, Exists: true},
 		},
 		"a warning about waiting": {
-			intercept.Delete, intercept.Outcome{
+			intercept.Delete,
+			intercept.Outcome{
 				Result: intercept.Failed, NewState: object("/net/sub"),
 				Diagnostics: []intercept.Diagnostic{{Summary: "context canceled"}, {Error: true, Summary: "Forbidden"}},
 			},
 			client.Outcome{Result: admission.Errored, Exists: true, Digest: "digest"},
 		},
 		"not sent after all": {
-			intercept.Delete, intercept.Outcome{Result: intercept.NotSent},
+			intercept.Delete,
+			intercept.Outcome{Result: intercept.NotSent},
 			client.Outcome{Result: admission.NotSent, Exists: true},
 		},
 	}
