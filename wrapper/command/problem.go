@@ -59,7 +59,7 @@ func explain(err error) (views.Problem, int) {
 	case errors.Is(err, errInterrupted):
 		return views.Problem{Summary: "Interrupted", Detail: "Nothing was sent to the cloud."}, ExitError
 	case errors.As(err, &usage):
-		return views.Problem{Summary: "Invalid tfweaver option", Detail: sentence(usage.Error()) + "\n\nRun \"tfweaver -help\" for the options."}, ExitSetup
+		return views.Problem{Summary: "Invalid tfweaver option", Detail: usage.Error() + ".\n\nRun \"tfweaver -help\" for the options."}, ExitSetup
 	case errors.As(err, &failed):
 		return views.Problem{Summary: failed.Error()}, ExitError
 	case errors.As(err, &missing):
