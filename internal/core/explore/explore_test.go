@@ -38,6 +38,7 @@ func scenarios() []*Config {
 		scenario("replace", 2, 1, both, "s1 drop-nic", "s0 drop-net", "s0 make-net", "s1 make-s2"),
 		scenario("two makers", 1, 2, both, "s0 make-net-once", "s1 make-net-once", "s1 make-s1"),
 		scenario("made again", 2, 1, []admission.Policy{queue, queue, queue}, "s0 make-s1", "s1 make-nic", "s2 change-nic"),
+		scenario("lost while promised", 3, 2, []admission.Policy{queue, reject}, "s0 make-s1", "s1 join-sg-s1", "s1 drop-s1"),
 		scenario("no patience", 1, 1, []admission.Policy{queue, reject}, "s0 make-net", "s1 make-s1", "s1 make-s2"),
 	}
 }
