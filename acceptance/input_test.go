@@ -64,7 +64,7 @@ func TestBadInputBrokenPack(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(packs, "broken.hcl"), []byte("pack \"simcloud\" {\n  this is no pack\n}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b.refusedBeforeStart(w, 78, "broken.hcl", "2")
+	b.refusedBeforeStart(w, 78, "Broken rule pack", "broken.hcl:2", "TFWEAVER_RULES")
 }
 
 // TestBadInputCoordinatorUnreachable: the coordinator that was asked for is not
@@ -75,4 +75,36 @@ func TestBadInputCoordinatorUnreachable(t *testing.T) {
 	b := newBench(t, lab.Setup{Cloud: fast(), Env: []string{"TFWEAVER_COORDINATOR=" + socket}})
 	w := b.workspace("alone", group())
 	b.refusedBeforeStart(w, 78, socket, "tfweaver serve")
+}
+
+// TestBadInputNoRulesThere: the folder of rule packs is not there.
+func TestBadInputNoRulesThere(t *testing.T) {
+	t.Parallel()
+	packs := filepath.Join(t.TempDir(), "nowhere")
+	b := newBench(t, lab.Setup{Cloud: fast(), Env: []string{"TFWEAVER_RULES=" + packs}})
+	b.refusedBeforeStart(b.workspace("alone", group()), 78, packs)
+}
+
+// TestBadInputNoStateFolder: the coordinator of this user cannot be started.
+func TestBadInputNoStateFolder(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, lab.Setup{Cloud: fast(), Env: []string{"XDG_STATE_HOME=" + file}})
+	b.refusedBeforeStart(b.workspace("alone", group()), 78, file, "-weaver-off")
+}
+
+// TestBadInputUnknownOption: an option that tfweaver does not have.
+func TestBadInputUnknownOption(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, lab.Setup{Cloud: fast()})
+	run := b.tfweaver(b.workspace("alone", group()), 78, "apply", "-auto-approve", "-weaver-objective=x")
+	if said := unwrapped(run.Stderr()); !strings.Contains(said, "-weaver-objective") {
+		t.Errorf("the error does not name the option")
+	}
+	if n := len(b.log().Operations); n != 0 {
+		t.Errorf("%d operations were sent to the cloud", n)
+	}
 }
