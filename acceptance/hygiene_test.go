@@ -80,6 +80,11 @@ func TestStateIsWhatPlainTerraformWouldHaveLeft(t *testing.T) {
 			if err != nil || len(left) != 0 {
 				t.Errorf("left in the state: %v, %v", left, err)
 			}
+			// A plan file that is left behind has every secret in clear.
+			files, err := os.ReadDir(b.TempDir())
+			if err != nil || len(files) != 0 {
+				t.Errorf("left among the temporary files: %v, %v", files, err)
+			}
 		})
 	}
 }

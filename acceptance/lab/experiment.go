@@ -96,6 +96,9 @@ func (e *Experiment) stopRuns() (errs []error) {
 	return errs
 }
 
+// TempDir is the folder for temporary files of all runs.
+func (e *Experiment) TempDir() string { return e.path("tmp") }
+
 func (e *Experiment) path(elements ...string) string {
 	return filepath.Join(append([]string{e.home}, elements...)...)
 }

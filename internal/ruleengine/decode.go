@@ -94,8 +94,10 @@ func (d *decoder) packBlock(block *hcl.Block) {
 	}
 	content := d.content(block.Body, &hcl.BodySchema{
 		Attributes: []hcl.AttributeSchema{
-			{Name: "version", Required: true}, {Name: "provider", Required: true},
-			{Name: "provider_versions"}, {Name: "canonical"},
+			{Name: "version", Required: true},
+			{Name: "provider", Required: true},
+			{Name: "provider_versions"},
+			{Name: "canonical"},
 		},
 		Blocks: []hcl.BlockHeaderSchema{{Type: "locals"}, {Type: "realm"}},
 	})

@@ -187,8 +187,10 @@ func TestDelete(t *testing.T) {
 	live := ruletest.Graph{
 		Nodes: []graph.Decl{{ID: box, Parent: "demo:acme/z/s", Kind: graph.Resource, Type: "demo_box"}, friend, stranger, foreign},
 		Edges: []graph.Edge{
-			{From: friend.ID, To: box, Kind: graph.Depends}, {From: stranger.ID, To: box, Kind: graph.Depends},
-			{From: foreign.ID, To: box, Kind: graph.Depends}, {From: box, To: friend.ID, Kind: graph.Routes},
+			{From: friend.ID, To: box, Kind: graph.Depends},
+			{From: stranger.ID, To: box, Kind: graph.Depends},
+			{From: foreign.ID, To: box, Kind: graph.Depends},
+			{From: box, To: friend.ID, Kind: graph.Routes},
 		},
 	}
 	op := operation(t, "demo_box", "prior {\nid = \"z/s/b\"\nname = \"b\"\nshelf = \"z/s\"\nlids = [\"l\"]\n}")

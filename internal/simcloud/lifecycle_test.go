@@ -26,9 +26,12 @@ func TestSerialValidationTrace(t *testing.T) {
 		actor string
 		thing
 	}{
-		{"session-a", group()}, {"session-a", network()}, {"session-a", subnet("a", "10.0.1.0/24")},
+		{"session-a", group()},
+		{"session-a", network()},
+		{"session-a", subnet("a", "10.0.1.0/24")},
 		{"session-b", subnet("b", "10.0.2.0/24")},
-		{"session-c", thing{other, group().r}}, {"session-c", thing{other + "/providers/Microsoft.Network/virtualNetworks/v", network().r}},
+		{"session-c", thing{other, group().r}},
+		{"session-c", thing{other + "/providers/Microsoft.Network/virtualNetworks/v", network().r}},
 	} {
 		l.must(l.call(simcloud.Call{Method: "PUT", Path: step.path, Body: encode(t, step.r), Actor: step.actor}))
 		l.settle()

@@ -142,8 +142,10 @@ func TestSetsWithUnknownElements(t *testing.T) {
 		for _, s := range texts {
 			values = append(values, cty.StringVal(s))
 		}
-		return intercept.Call{Provider: "h/n/x", Type: "x_y", Action: intercept.Create, Prior: cty.NullVal(cty.DynamicPseudoType),
-			Planned: cty.ObjectVal(map[string]cty.Value{"s": cty.SetVal(values)})}
+		return intercept.Call{
+			Provider: "h/n/x", Type: "x_y", Action: intercept.Create, Prior: cty.NullVal(cty.DynamicPseudoType),
+			Planned: cty.ObjectVal(map[string]cty.Value{"s": cty.SetVal(values)}),
+		}
 	}
 	for _, c := range []struct {
 		call intercept.Call
@@ -169,8 +171,10 @@ func TestAttributesThatOnlyOneSideHas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		call := intercept.Call{Provider: "h/n/x", Type: "x_y", Action: intercept.Create,
-			Planned: cty.ObjectVal(map[string]cty.Value{"n": cty.NumberIntVal(1), "extra": extra})}
+		call := intercept.Call{
+			Provider: "h/n/x", Type: "x_y", Action: intercept.Create,
+			Planned: cty.ObjectVal(map[string]cty.Value{"n": cty.NumberIntVal(1), "extra": extra}),
+		}
 		if got := p.Match(call); got != want {
 			t.Errorf("with extra = %#v: matched %q, want %q", extra, got, want)
 		}

@@ -150,11 +150,17 @@ func TestTimeMonotone(t *testing.T) {
 	before := m.Hash()
 	for _, c := range []Command{
 		openCommand(past, "x"),
-		Renew{Stamp: past, Session: "a"}, CloseSession{Stamp: past, Session: "a"},
-		AddIntent{Stamp: past, Intent: Intent{ID: "i", Session: "a"}}, Declare{Stamp: past, Session: "a"},
-		Submit{Stamp: past, ID: "u", Request: write("a", Update, "r/g/v")}, Start{Stamp: past, Tx: "t", Token: 1},
-		Complete{Stamp: past, Tx: "t", Token: 1, Result: NotSent}, Withdraw{Stamp: past, Tx: "t"},
-		Observe{Stamp: past, Session: "a"}, Expire{Stamp: past}, Resolve{Stamp: past, Tx: "t"},
+		Renew{Stamp: past, Session: "a"},
+		CloseSession{Stamp: past, Session: "a"},
+		AddIntent{Stamp: past, Intent: Intent{ID: "i", Session: "a"}},
+		Declare{Stamp: past, Session: "a"},
+		Submit{Stamp: past, ID: "u", Request: write("a", Update, "r/g/v")},
+		Start{Stamp: past, Tx: "t", Token: 1},
+		Complete{Stamp: past, Tx: "t", Token: 1, Result: NotSent},
+		Withdraw{Stamp: past, Tx: "t"},
+		Observe{Stamp: past, Session: "a"},
+		Expire{Stamp: past},
+		Resolve{Stamp: past, Tx: "t"},
 	} {
 		if _, err := m.Apply(c); !errors.Is(err, ErrTimeBack) {
 			t.Errorf("%T: %v", c, err)

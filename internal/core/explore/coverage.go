@@ -41,15 +41,18 @@ var probes = []struct {
 	},
 	{
 		"succeeded", completion(admission.Succeeded),
-		[]admission.Status{admission.Actioning, admission.Uncertain}, []admission.Status{admission.Operational},
+		[]admission.Status{admission.Actioning, admission.Uncertain},
+		[]admission.Status{admission.Operational},
 	},
 	{
 		"errored", completion(admission.Errored),
-		[]admission.Status{admission.Actioning, admission.Uncertain}, []admission.Status{admission.Failed},
+		[]admission.Status{admission.Actioning, admission.Uncertain},
+		[]admission.Status{admission.Failed},
 	},
 	{
 		"lost", completion(admission.Lost),
-		[]admission.Status{admission.Actioning}, []admission.Status{admission.Uncertain},
+		[]admission.Status{admission.Actioning},
+		[]admission.Status{admission.Uncertain},
 	},
 	{
 		"not-sent", completion(admission.NotSent),
@@ -60,13 +63,15 @@ var probes = []struct {
 		"withdraw", func(at admission.Stamp, tx admission.Tx) admission.Command {
 			return admission.Withdraw{Stamp: at, Tx: tx.ID}
 		},
-		[]admission.Status{admission.Queued, admission.Admitted}, []admission.Status{admission.Withdrawn},
+		[]admission.Status{admission.Queued, admission.Admitted},
+		[]admission.Status{admission.Withdrawn},
 	},
 	{
 		"resolve", func(at admission.Stamp, tx admission.Tx) admission.Command {
 			return admission.Resolve{Stamp: at, Tx: tx.ID, Actor: "a", Reason: "r"}
 		},
-		[]admission.Status{admission.Uncertain}, nil,
+		[]admission.Status{admission.Uncertain},
+		nil,
 	},
 }
 

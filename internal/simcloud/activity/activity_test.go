@@ -139,7 +139,8 @@ func TestPair(t *testing.T) {
 	noop := activity.Event{Time: at(2), Method: "DELETE", HTTPStatus: 204, Status: activity.Succeeded}
 	log, err := activity.Pair([]activity.Event{
 		accepted("1", "/a", 0), refused, accepted("2", "/b", 3), noop,
-		{Method: "GET", Status: activity.Refused}, {Method: "GET", Status: activity.Succeeded},
+		{Method: "GET", Status: activity.Refused},
+		{Method: "GET", Status: activity.Succeeded},
 		ended("1", "/a", 5, activity.Succeeded), ended("2", "/b", 9, activity.Canceled), accepted("3", "/c", 20),
 	})
 	if err != nil {

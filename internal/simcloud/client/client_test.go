@@ -288,8 +288,14 @@ func TestAnswersThatAreNoErrorBodies(t *testing.T) {
 func TestBadConfig(t *testing.T) {
 	t.Parallel()
 	for _, cfg := range []client.Config{
-		{}, {Endpoint: "localhost:1"}, {Endpoint: "ftp://x"}, {Endpoint: "unix://"}, {Endpoint: "http://"}, {Endpoint: "http://%"},
-		{Endpoint: "http://x", PollInterval: -1}, {Endpoint: "http://x", ConflictRetries: -1},
+		{},
+		{Endpoint: "localhost:1"},
+		{Endpoint: "ftp://x"},
+		{Endpoint: "unix://"},
+		{Endpoint: "http://"},
+		{Endpoint: "http://%"},
+		{Endpoint: "http://x", PollInterval: -1},
+		{Endpoint: "http://x", ConflictRetries: -1},
 	} {
 		if _, err := client.New(cfg); err == nil {
 			t.Errorf("%+v is accepted", cfg)

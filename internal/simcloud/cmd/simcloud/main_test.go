@@ -120,9 +120,18 @@ func TestBadFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{}, {"nonsense"}, {"serve", "--nonsense"}, {"serve", "--latency", "disk=1s"}, {"serve", "--latency", "subnet=long"}, {"serve", "--scale", "0"},
-		{"serve", "--token-file", empty}, {"serve", "--token-file", nameless}, {"serve", "--admin-token-file", empty}, {"serve", "--token-file", empty + "x"},
-		{"serve", "--log", filepath.Join(empty, "x")}, {"serve", "--ready-file", filepath.Join(empty, "x")},
+		{},
+		{"nonsense"},
+		{"serve", "--nonsense"},
+		{"serve", "--latency", "disk=1s"},
+		{"serve", "--latency", "subnet=long"},
+		{"serve", "--scale", "0"},
+		{"serve", "--token-file", empty},
+		{"serve", "--token-file", nameless},
+		{"serve", "--admin-token-file", empty},
+		{"serve", "--token-file", empty + "x"},
+		{"serve", "--log", filepath.Join(empty, "x")},
+		{"serve", "--ready-file", filepath.Join(empty, "x")},
 	} {
 		err := run(t.Context(), args, &bytes.Buffer{}, &bytes.Buffer{})
 		if err == nil || strings.Contains(err.Error(), "secret") {
