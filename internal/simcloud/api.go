@@ -26,7 +26,8 @@ const operationsPath = "/providers/Microsoft.Network/locations/simulated/operati
 
 // Handler serves the API of the cloud.
 //
-//	GET, PUT, DELETE  /subscriptions/{s}/resourceGroups/{g}[/providers/Microsoft.Network/...]
+//	GET, PUT, DELETE  /subscriptions/{s}/resourceGroups/{g}[/providers/{namespace}/...]
+//	GET, PUT, DELETE  /subscriptions/{s}/providers/{namespace}/...
 //	GET               a collection path, such as .../virtualNetworks
 //	GET               the URL in the Azure-AsyncOperation header of a write
 //	*                 /admin/..., if the cloud has an admin token

@@ -42,6 +42,14 @@ const (
 	defaultSubnetLatency  = 7220 * time.Millisecond
 )
 
+// Latencies of the kinds outside the network service: round numbers in the
+// order that is usual for them.
+const (
+	defaultMachineLatency  = 8 * time.Second
+	defaultDiskLatency     = 2 * time.Second
+	defaultFunctionLatency = 2 * time.Second
+)
+
 // Config describes a cloud. The zero value is a usable cloud in real time with
 // default latencies, one subscription, no authentication and no throttling.
 type Config struct {
@@ -64,6 +72,10 @@ type Config struct {
 	// WritesPerSecond is the refill rate of the token bucket each actor has; its
 	// size is one second's worth, at least one. 0 means no throttling.
 	WritesPerSecond float64
+	// Quotas bound the virtual processors of the machines of every subscription,
+	// by LOCATION for all of them together or LOCATION/FAMILY for those of one
+	// family of sizes. What is not named has no bound.
+	Quotas map[string]int
 	// Tokens are the bearer tokens by actor. When there are any, every call must
 	// carry the token of its actor.
 	Tokens map[string]string
@@ -99,6 +111,11 @@ func (cfg Config) withDefaults() (Config, error) {
 	if cfg.Scale < 0 || cfg.WritesPerSecond < 0 {
 		return cfg, fmt.Errorf("scale %v and writes per second %v must not be negative", cfg.Scale, cfg.WritesPerSecond)
 	}
+	quotas, err := parseQuotas(cfg.Quotas)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.Quotas = quotas
 	if cfg.Scale == 0 {
 		cfg.Scale = 1
 	}
@@ -156,6 +173,12 @@ func baseLatency(overrides map[string]time.Duration, kind arm.Kind, verb Verb) t
 		return defaultNetworkLatency
 	case arm.Subnet:
 		return defaultSubnetLatency
+	case arm.VirtualMachine:
+		return defaultMachineLatency
+	case arm.ManagedDisk:
+		return defaultDiskLatency
+	case arm.Function:
+		return defaultFunctionLatency
 	}
 	return defaultLatency
 }

@@ -21,7 +21,8 @@ func town(t *testing.T, cfg simcloud.Config) *lab {
 	t.Helper()
 	l := newLab(t, cfg)
 	l.built(group(), network(), subnet("a", "10.0.1.0/24"), subnet("b", "10.0.2.0/24"), subnet("c", "10.0.3.0/24"),
-		nsg("n"), rule("n", "r", 100), nsg("m"), pip("p"), nic("i", "c"))
+		nsg("n"), rule("n", "r", 100), nsg("m"), pip("p"), nic("i", "c"),
+		disk("d", 2), disk("e", 1), vm("x", "Standard_B1s", "d"), policy("o", "s"), attachment("t"), function("f"), permission("f", "r"))
 	return l
 }
 
@@ -87,6 +88,22 @@ func TestWhatExcludesWhat(t *testing.T) {
 		{"interface and its address", write(publicNIC), write(pip("p")), true},
 		{"address and an interface with it", write(pip("p")), write(publicNIC), true},
 		{"address and an interface without it", write(pip("p")), write(nic("j", "a")), false},
+		{"machine and the disk it gets", write(vm("y", "Standard_B1s", "e")), write(disk("e", 1)), true},
+		{"disk and a machine that gets it", write(disk("e", 1)), write(vm("y", "Standard_B1s", "e")), true},
+		{"machine and a disk it has", write(vm("x", "Standard_B2s", "d")), write(disk("d", 2)), true},
+		{"two machines that get one shared disk", write(vm("y", "Standard_B1s", "d")), write(vm("x", "Standard_B1s", "d")), true},
+		{"machine that loses a disk and the disk", write(vm("x", "Standard_B1s")), write(disk("d", 2)), true},
+		{"machine delete and its disk", remove(vmPath + "x"), write(disk("d", 2)), true},
+		{"machine and another disk", write(vm("x", "Standard_B1s", "d")), write(disk("e", 1)), false},
+		{"two machines", write(vm("y", "Standard_B1s", "e")), write(vm("x", "Standard_B1s", "d")), false},
+		{"a machine twice", write(vm("x", "Standard_B1s", "d")), write(vm("x", "Standard_B2s", "d")), true},
+		{"machine and its interface", write(wired(vm("y", "Standard_B1s"), "i")), write(nic("i", "c")), true},
+		{"interface and its machine", write(nic("i", "c")), write(wired(vm("y", "Standard_B1s"), "i")), true},
+		{"machine and the subnet of its interface", write(wired(vm("y", "Standard_B1s"), "i")), write(subnet("c", "10.0.3.0/24")), false},
+		{"a policy document twice", write(policy("o", "a")), write(policy("o", "b")), true},
+		{"two policy documents", write(policy("o", "a")), write(policy("p", "b")), false},
+		{"attachment and what is not of the account", write(attachment("u")), write(pip("q")), false},
+		{"permissions of two functions", write(permission("f", "s")), write(function("g")), false},
 		{"group and what is in it", write(group()), write(pip("q")), false},
 		{"group twice", write(group()), write(group()), true},
 	}

@@ -63,7 +63,10 @@ func accepted(kind arm.Kind, request arm.Resource) (arm.Resource, error) {
 	request = request.Clone()
 	request.ID, request.Name, request.Type, request.Etag = "", "", "", ""
 	p := &request.Properties
-	p.ProvisioningState, p.PrivateIPAddress, p.IPAddress = "", "", ""
+	p.ProvisioningState, p.PrivateIPAddress, p.IPAddress, p.Revision = "", "", "", 0
+	if kind == arm.ManagedDisk && p.MaxShares == 0 {
+		p.MaxShares = 1
+	}
 	if kind == arm.PublicIPAddress && request.SKU == nil {
 		request.SKU = &arm.SKU{Name: "Standard"}
 	}
@@ -94,6 +97,25 @@ func ownProperties(kind arm.Kind, p arm.Properties) arm.Properties {
 			SourceAddressPrefix: p.SourceAddressPrefix, DestinationPortRange: p.DestinationPortRange,
 		}
 	}
+	return ownServiceProperties(kind, p)
+}
+
+// ownServiceProperties is ownProperties of the kinds outside the network service.
+func ownServiceProperties(kind arm.Kind, p arm.Properties) arm.Properties {
+	switch kind {
+	case arm.ManagedDisk:
+		return arm.Properties{DiskSizeGB: p.DiskSizeGB, MaxShares: p.MaxShares}
+	case arm.VirtualMachine:
+		return arm.Properties{VMSize: p.VMSize, NetworkInterfaces: p.NetworkInterfaces, DataDisks: p.DataDisks}
+	case arm.PolicyDocument:
+		return arm.Properties{Statements: p.Statements}
+	case arm.AccountAttachment:
+		return arm.Properties{Target: p.Target}
+	case arm.Function:
+		return arm.Properties{Runtime: p.Runtime}
+	case arm.FunctionPermission:
+		return arm.Properties{Principal: p.Principal, Action: p.Action}
+	}
 	return arm.Properties{}
 }
 
@@ -115,6 +137,46 @@ func checkOwn(kind arm.Kind, r arm.Resource) error {
 		return oneOf("sku", r.SKU.Name, "Basic", "Standard")
 	case arm.SecurityRule:
 		return checkRuleContent(r.Properties)
+	}
+	return checkService(kind, r.Properties)
+}
+
+// Bounds of a managed disk.
+const (
+	maxDiskSizeGB = 32_767
+	maxDiskShares = 10
+)
+
+// checkService is checkOwn of the kinds outside the network service.
+func checkService(kind arm.Kind, p arm.Properties) error {
+	switch kind {
+	case arm.ManagedDisk:
+		if p.DiskSizeGB < 1 || p.DiskSizeGB > maxDiskSizeGB {
+			return fmt.Errorf("the disk size %d GiB is not in 1..%d", p.DiskSizeGB, maxDiskSizeGB)
+		}
+		if p.MaxShares < 1 || p.MaxShares > maxDiskShares {
+			return fmt.Errorf("maxShares %d is not in 1..%d", p.MaxShares, maxDiskShares)
+		}
+	case arm.VirtualMachine:
+		if _, ok := arm.SizeByName(p.VMSize); !ok {
+			return fmt.Errorf("%q is no size of virtual machines", p.VMSize)
+		}
+	case arm.AccountAttachment:
+		return needed(kind, "target", p.Target)
+	case arm.Function:
+		return needed(kind, "runtime", p.Runtime)
+	case arm.FunctionPermission:
+		if err := needed(kind, "principal", p.Principal); err != nil {
+			return err
+		}
+		return needed(kind, "action", p.Action)
+	}
+	return nil
+}
+
+func needed(kind arm.Kind, what, value string) error {
+	if value == "" {
+		return fmt.Errorf("a %s needs a %s", kind, what)
 	}
 	return nil
 }

@@ -4,7 +4,10 @@
 // Package simcloud is a simulated cloud with the habits of Azure's network
 // service: asynchronous writes that are polled, one writer per virtual network,
 // refusals of deletes of what is in use, change tokens on rule sets, throttling,
-// and an activity log of every write.
+// and an activity log of every write. Around it stand services with other habits:
+// machines under quotas and disks with few slots, policy documents that are
+// written whole, a type of which the account takes one write at a time, and
+// functions whose permissions rewrite them.
 //
 // It exists so that conflicts between concurrent Terraform runs can be provoked
 // and measured without a cloud account. A [Cloud] is driven over HTTP through

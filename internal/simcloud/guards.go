@@ -15,6 +15,9 @@ import (
 // checkGroup refuses writes in a group that is not there, not there yet, or on
 // its way out.
 func (c *Cloud) checkGroup(ch *change) *arm.Error {
+	if ch.id.Group == "" {
+		return nil
+	}
 	group, ok := c.objects[ch.id.GroupID().Key()]
 	switch {
 	case ok && group.res.Properties.ProvisioningState == arm.Deleting:
@@ -54,8 +57,9 @@ func (c *Cloud) checkParent(ch *change) *arm.Error {
 }
 
 // checkToken compares the change token. A rule is written under the token of
-// its security group, always; any other object under its own, if the caller
-// sends one.
+// its security group, always; a policy document that is there under its own,
+// always, since its writers replace one another's statements; any other object
+// under its own, if the caller sends one.
 func (c *Cloud) checkToken(ch *change) *arm.Error {
 	held := ch.call.IfMatch
 	if ch.id.Kind == arm.SecurityRule {
@@ -70,6 +74,12 @@ func (c *Cloud) checkToken(ch *change) *arm.Error {
 			}
 		}
 		return staleToken("security group", held)
+	}
+	if held == "" && ch.id.Kind == arm.PolicyDocument && ch.object != nil {
+		return &arm.Error{
+			HTTPStatus: http.StatusPreconditionRequired, Code: arm.CodePreconditionRequired,
+			Message: "a policy document is written with If-Match and the etag it was read with",
+		}
 	}
 	switch {
 	case held == "", ch.object != nil && (held == "*" || held == ch.object.res.Etag):
@@ -131,7 +141,14 @@ func references(p arm.Properties) []reference {
 		{arm.SecurityGroup, p.NetworkSecurityGroup},
 		{arm.PublicIPAddress, p.PublicIPAddress},
 	}
-	return slices.DeleteFunc(all, func(r reference) bool { return r.to == nil })
+	all = slices.DeleteFunc(all, func(r reference) bool { return r.to == nil })
+	for _, to := range p.NetworkInterfaces {
+		all = append(all, reference{arm.NetworkInterface, &to})
+	}
+	for _, to := range p.DataDisks {
+		all = append(all, reference{arm.ManagedDisk, &to})
+	}
+	return all
 }
 
 func (c *Cloud) resolve(r reference) *arm.Error {
@@ -198,6 +215,11 @@ func inUse(deleted, used, user arm.ID) *arm.Error {
 		e.HTTPStatus = http.StatusConflict
 	}
 	switch used.Kind {
+	case arm.ManagedDisk:
+		e.HTTPStatus, e.Code = http.StatusConflict, arm.CodeOperationNotAllowed
+		e.Message = fmt.Sprintf("the disk %s is attached to %s and cannot be deleted", used, user)
+	case arm.NetworkInterface:
+		e.Code = arm.CodeInUseNetworkInterface
 	case arm.SecurityGroup:
 		e.Code = arm.CodeInUseSecurityGroup
 	case arm.PublicIPAddress:

@@ -24,6 +24,13 @@ import (
 //	public IP PUT, DELETE         X public IP
 //	NSG PUT, DELETE               X NSG
 //	security rule PUT, DELETE     X NSG, X rule
+//	disk PUT, DELETE              X disk
+//	virtual machine PUT, DELETE   X machine, S its interfaces, X its data disks: an
+//	                              attachment is a write of the disk
+//	policy document PUT, DELETE   X document
+//	account attachment PUT, DELETE  X attachments of the subscription, X attachment
+//	function PUT, DELETE          X function
+//	permission PUT, DELETE        X function, X permission
 //	resource group PUT, DELETE    X group
 //
 // So a subnet write excludes every write of its network and of its sisters, and
@@ -66,8 +73,12 @@ func holdsOf(id arm.ID, verb Verb, before, after *arm.Resource) []hold {
 			hs = append(hs, associationHolds(before, after)...)
 		}
 		return hs
-	case arm.SecurityRule:
+	case arm.SecurityRule, arm.FunctionPermission:
 		return exclusive(parentKey(id), id.Key())
+	case arm.AccountAttachment:
+		return exclusive(attachments(id), id.Key())
+	case arm.VirtualMachine:
+		return append(exclusive(id.Key()), machineHolds(before, after)...)
 	case arm.NetworkInterface:
 		hs := exclusive(id.Key())
 		for _, r := range []*arm.Resource{before, after} {
@@ -78,6 +89,30 @@ func holdsOf(id arm.ID, verb Verb, before, after *arm.Resource) []hold {
 		return hs
 	}
 	return exclusive(id.Key())
+}
+
+// attachments is the key of the one place in a subscription where attachments
+// are written.
+func attachments(id arm.ID) string {
+	return "/subscriptions/" + strings.ToLower(id.Subscription) + "#attachments"
+}
+
+// machineHolds are the interfaces and disks of a virtual machine on both sides
+// of a change.
+func machineHolds(sides ...*arm.Resource) []hold {
+	var hs []hold
+	for _, r := range sides {
+		if r == nil {
+			continue
+		}
+		for _, to := range r.Properties.NetworkInterfaces {
+			hs = append(hs, shared(refKey(&to))...)
+		}
+		for _, to := range r.Properties.DataDisks {
+			hs = append(hs, exclusive(refKey(&to))...)
+		}
+	}
+	return hs
 }
 
 func parentKey(id arm.ID) string {
@@ -144,7 +179,7 @@ func (c *Cloud) checkInFlight(ch *change) *arm.Error {
 		case c.maySupersede(ch, op):
 			ch.supersedes = append(ch.supersedes, op)
 		default:
-			return inFlightError(op)
+			return inFlightError(ch, op)
 		}
 	}
 	return nil
@@ -170,10 +205,21 @@ func holdsInside(op *operation, ch *change) bool {
 	return slices.ContainsFunc(op.holds, func(h hold) bool { return strings.HasPrefix(h.key, inside) })
 }
 
-func inFlightError(op *operation) *arm.Error {
+// inFlightCode is how the service of a kind calls a conflict of two writes.
+func inFlightCode(kind arm.Kind) arm.Code {
+	switch kind {
+	case arm.AccountAttachment:
+		return arm.CodeConcurrentModification
+	case arm.Function, arm.FunctionPermission:
+		return arm.CodeResourceConflict
+	}
+	return arm.CodeAnotherOperationInProgress
+}
+
+func inFlightError(ch *change, op *operation) *arm.Error {
 	return &arm.Error{
 		HTTPStatus: 409,
-		Code:       arm.CodeAnotherOperationInProgress,
+		Code:       inFlightCode(ch.id.Kind),
 		Blocking:   op.number,
 		Message: fmt.Sprintf("another operation on this or a dependent resource is in progress: %s of %s (operation %s)",
 			op.name(), op.id, op.number),

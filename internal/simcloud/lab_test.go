@@ -28,6 +28,12 @@ const (
 	nicPath    = groupPath + "/providers/Microsoft.Network/networkInterfaces/"
 	pipPath    = groupPath + "/providers/Microsoft.Network/publicIPAddresses/"
 	nsgPath    = groupPath + "/providers/Microsoft.Network/networkSecurityGroups/"
+
+	diskPath       = groupPath + "/providers/Microsoft.Compute/disks/"
+	vmPath         = groupPath + "/providers/Microsoft.Compute/virtualMachines/"
+	policyPath     = groupPath + "/providers/Microsoft.Authorization/policyDocuments/"
+	functionPath   = groupPath + "/providers/Microsoft.Web/functions/"
+	attachmentPath = "/subscriptions/" + arm.DefaultSubscription + "/providers/Microsoft.Management/attachments/"
 )
 
 // fataler is what *testing.T and *rapid.T have in common.
@@ -125,13 +131,18 @@ func (l *lab) built(things ...thing) {
 	}
 }
 
-// ruleToken is the change token a write of a rule needs, empty for other paths.
+// ruleToken is the change token a write of a rule or of a policy document needs,
+// empty for other paths and for a document that is not there.
 func (l *lab) ruleToken(path string) string {
-	group, _, isRule := strings.Cut(path, "/securityRules/")
-	if !isRule {
+	holder, _, isRule := strings.Cut(path, "/securityRules/")
+	if !isRule && !strings.HasPrefix(path, policyPath) {
 		return ""
 	}
-	return l.get(group).Etag
+	r, refusal := l.cloud.Read(simcloud.Call{Method: "GET", Path: holder})
+	if refusal != nil && isRule {
+		l.t.Fatalf("read: %v", refusal)
+	}
+	return r.Etag
 }
 
 func (l *lab) get(path string) arm.Resource {
@@ -217,6 +228,43 @@ func nsg(name string) thing { return thing{nsgPath + name, arm.Resource{Location
 
 func rule(group, name string, priority int) thing {
 	return thing{nsgPath + group + "/securityRules/" + name, arm.Resource{Properties: arm.Properties{Priority: priority, Direction: "Inbound", Access: "Allow", Protocol: "*"}}}
+}
+
+func disk(name string, shares int) thing {
+	return thing{diskPath + name, arm.Resource{Location: "north", Properties: arm.Properties{DiskSizeGB: 8, MaxShares: shares}}}
+}
+
+// vm is a virtual machine with data disks.
+func vm(name, size string, disks ...string) thing {
+	th := thing{vmPath + name, arm.Resource{Location: "north", Properties: arm.Properties{VMSize: size}}}
+	for _, d := range disks {
+		th.r.Properties.DataDisks = append(th.r.Properties.DataDisks, arm.Reference{ID: diskPath + d})
+	}
+	return th
+}
+
+// wired is a virtual machine with an interface.
+func wired(th thing, nics ...string) thing {
+	for _, n := range nics {
+		th.r.Properties.NetworkInterfaces = append(th.r.Properties.NetworkInterfaces, arm.Reference{ID: nicPath + n})
+	}
+	return th
+}
+
+func policy(name string, statements ...string) thing {
+	return thing{policyPath + name, arm.Resource{Properties: arm.Properties{Statements: statements}}}
+}
+
+func attachment(name string) thing {
+	return thing{attachmentPath + name, arm.Resource{Properties: arm.Properties{Target: "t"}}}
+}
+
+func function(name string) thing {
+	return thing{functionPath + name, arm.Resource{Location: "north", Properties: arm.Properties{Runtime: "go"}}}
+}
+
+func permission(in, name string) thing {
+	return thing{functionPath + in + "/permissions/" + name, arm.Resource{Properties: arm.Properties{Principal: "p", Action: "invoke"}}}
 }
 
 func (l *lab) send(th thing) (string, *arm.Error) {

@@ -79,6 +79,7 @@ func (c *Cloud) place(ch *change) {
 			ch.object = &object{id: ch.id}
 			c.objects[ch.id.Key()] = ch.object
 		}
+		ch.after.Properties.Revision = ch.object.res.Properties.Revision
 		ch.object.res = *ch.after
 		ch.object.res.Properties.ProvisioningState = arm.Updating
 		if ch.verb == Create {
@@ -88,13 +89,17 @@ func (c *Cloud) place(ch *change) {
 	c.touch(ch.object)
 }
 
-// touch gives an object a new change token; a rule is part of the document of
-// its security group and changes the group's token too.
+// touch gives an object a new change token, and a function a new revision. A
+// rule is part of the document of its security group, and a permission of its
+// function: they change their parents too.
 func (c *Cloud) touch(o *object) {
 	o.res.Etag = c.newEtag()
-	if o.id.Kind == arm.SecurityRule {
-		if group, ok := c.objects[parentKey(o.id)]; ok {
-			group.res.Etag = c.newEtag()
+	switch o.id.Kind {
+	case arm.Function:
+		o.res.Properties.Revision++
+	case arm.SecurityRule, arm.FunctionPermission:
+		if parent, ok := c.objects[parentKey(o.id)]; ok {
+			c.touch(parent)
 		}
 	}
 }

@@ -21,8 +21,8 @@ import (
 func TestRandomTraffic(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		l := newLab(t, simcloud.Config{Supersede: rapid.Bool().Draw(t, "supersede"), Seed: rapid.Uint64Range(0, 3).Draw(t, "seed")})
-		l.built(group(), network())
+		l := newLab(t, simcloud.Config{Supersede: rapid.Bool().Draw(t, "supersede"), Quotas: map[string]int{"north": 6, "north/standardBSFamily": 4}, Seed: rapid.Uint64Range(0, 3).Draw(t, "seed")})
+		l.built(group(), network(), disk("d", 2), function("f"))
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			if rapid.Bool().Draw(t, "wait") {
 				l.clock.Advance(time.Duration(rapid.IntRange(1, 4000).Draw(t, "ms")) * time.Millisecond)
@@ -30,6 +30,7 @@ func TestRandomTraffic(t *testing.T) {
 				l.random(t)
 			}
 			l.checkReferences()
+			l.checkCapacity()
 		}
 		l.settle()
 		l.checkReferences()
@@ -52,14 +53,17 @@ func (l *lab) random(t *rapid.T) {
 		group(), network(), network("10.0.0.0/16", "10.1.0.0/16"),
 		subnet("a", "10.0.1.0/24"), subnet("a", "10.0.4.0/24"), subnet("b", "10.0.2.0/24"), guarded(subnet("b", "10.0.2.0/24"), "n"), subnet("c", "10.0.1.0/25"),
 		nic("i", "a"), nic("i", "b"), nic("j", "a"), pip("p"), nsg("n"), rule("n", "r", 100), rule("n", "s", 100), rule("n", "s", 101),
+		disk("d", 2), disk("d", 1), disk("e", 1), vm("x", "Standard_B2s", "d"), vm("x", "Standard_D4s_v5"), vm("y", "Standard_B2s", "d"),
+		vm("y", "Standard_B4ms", "e"), wired(vm("z", "Standard_B1s", "d", "e"), "i"), policy("o", "a"), attachment("t"), attachment("u"),
+		function("f"), permission("f", "r"), permission("f", "s"),
 	}
 	th := rapid.SampledFrom(things).Draw(t, "thing")
 	call := simcloud.Call{Method: "PUT", Path: th.path, Body: encode(l.t, th.r)}
 	if rapid.IntRange(0, 2).Draw(t, "method") == 0 {
 		call.Method, call.Body = "DELETE", nil
 	}
-	if nsg, refusal := l.cloud.Read(simcloud.Call{Path: nsgPath + "n"}); refusal == nil && strings.Contains(th.path, "/securityRules/") {
-		call.IfMatch = nsg.Etag
+	if _, refusal := l.cloud.Read(simcloud.Call{Path: nsgPath + "n"}); refusal == nil || !strings.Contains(th.path, "/securityRules/") {
+		call.IfMatch = l.ruleToken(th.path)
 	}
 	if _, refusal := l.call(call); refusal != nil && refusal.HTTPStatus >= 500 {
 		l.t.Errorf("%s %s: %v", call.Method, call.Path, refusal)
@@ -74,6 +78,7 @@ func (l *lab) checkReferences() {
 	var all []arm.Resource
 	for _, path := range []string{
 		"/subscriptions/" + arm.DefaultSubscription + "/resourceGroups", groupPath + "/providers/Microsoft.Network/virtualNetworks", netPath + "/subnets",
+		strings.TrimSuffix(diskPath, "/"), strings.TrimSuffix(vmPath, "/"), strings.TrimSuffix(functionPath, "/"), functionPath + "f/permissions",
 		strings.TrimSuffix(nicPath, "/"), strings.TrimSuffix(pipPath, "/"), strings.TrimSuffix(nsgPath, "/"), nsgPath + "n/securityRules",
 	} {
 		list, refusal := l.cloud.List(simcloud.Call{Path: path})
@@ -87,10 +92,43 @@ func (l *lab) checkReferences() {
 	}
 	for _, r := range all {
 		p := r.Properties
-		for _, ref := range []*arm.Reference{p.Subnet, p.NetworkSecurityGroup, p.PublicIPAddress} {
+		refs := []*arm.Reference{p.Subnet, p.NetworkSecurityGroup, p.PublicIPAddress}
+		for _, list := range [][]arm.Reference{p.DataDisks, p.NetworkInterfaces} {
+			for _, ref := range list {
+				refs = append(refs, &ref)
+			}
+		}
+		for _, ref := range refs {
 			if id := arm.RefID(ref); id != "" && !there[strings.ToLower(id)] {
 				l.t.Errorf("%s refers to %s, which is not there", r.ID, id)
 			}
+		}
+	}
+}
+
+// checkCapacity wants no more processors than the quotas allow and no disk on
+// more machines than it may be shared by.
+func (l *lab) checkCapacity() {
+	l.t.Helper()
+	machines, refusal := l.cloud.List(simcloud.Call{Path: strings.TrimSuffix(vmPath, "/")})
+	if refusal != nil {
+		return // the group is not there
+	}
+	used, onDisk := make(map[string]int), make(map[string]int)
+	for _, m := range machines.Value {
+		size, _ := arm.SizeByName(m.Properties.VMSize)
+		used[""] += size.VCPUs
+		used[size.Family] += size.VCPUs
+		for _, d := range m.Properties.DataDisks {
+			onDisk[d.ID]++
+		}
+	}
+	if used[""] > 6 || used["standardBSFamily"] > 4 {
+		l.t.Errorf("processors in use: %v", used)
+	}
+	for id, n := range onDisk {
+		if shares := l.get(id).Properties.MaxShares; n > shares {
+			l.t.Errorf("%s is on %d machines; it has %d shares", id, n, shares)
 		}
 	}
 }
@@ -100,6 +138,8 @@ func (l *lab) checkReferences() {
 func scope(o activity.Operation) string {
 	s, _, _ := strings.Cut(o.ObjectID, "/subnets/")
 	s, _, _ = strings.Cut(s, "/securityRules/")
+	s, _, _ = strings.Cut(s, "/permissions/")
+	s, _, _ = strings.Cut(s, "/attachments/")
 	return s
 }
 

@@ -29,7 +29,7 @@ func (c *Cloud) Read(call Call) (arm.Resource, *arm.Error) {
 
 func (c *Cloud) notFound(id arm.ID) *arm.Error {
 	e := &arm.Error{HTTPStatus: http.StatusNotFound, Code: arm.CodeResourceNotFound, Message: id.String() + " was not found", Target: id.String()}
-	if _, ok := c.objects[id.GroupID().Key()]; !ok {
+	if _, ok := c.objects[id.GroupID().Key()]; !ok && id.Group != "" {
 		e.Code = arm.CodeResourceGroupNotFound
 	}
 	return e
@@ -44,7 +44,7 @@ func (c *Cloud) List(call Call) (arm.ResourceList, *arm.Error) {
 	if err != nil {
 		return list, c.noteRead(call, arm.ID{}, badRequest(arm.CodeInvalidResourceID, "%v", err))
 	}
-	top := collection.Kind == arm.ResourceGroup
+	top := collection.Parent.Kind == 0
 	if _, ok := c.objects[collection.Parent.Key()]; !ok && !top {
 		return list, c.noteRead(call, arm.ID{}, c.notFound(collection.Parent))
 	}

@@ -83,7 +83,7 @@ func (c *Cloud) check(ch *change) *arm.Error {
 		return refusal
 	}
 	return firstRefusal(ch, c.checkParent, c.checkToken, c.checkInFlight, c.checkLocation,
-		c.checkReferences, c.checkAddresses, c.checkRule, c.checkInUse)
+		c.checkReferences, c.checkAddresses, c.checkRule, c.checkInUse, c.checkMachine, c.checkShares, c.checkQuota)
 }
 
 func firstRefusal(ch *change, steps ...func(*change) *arm.Error) *arm.Error {

@@ -14,6 +14,21 @@ type Code string
 
 // Error codes of the cloud, spelled as Azure spells them where it has one.
 const (
+	// CodeOperationNotAllowed is the answer to a quota that would be exceeded, to a
+	// virtual machine with more disks or interfaces than its size takes, and to the
+	// deletion of an attached disk. The message says which.
+	CodeOperationNotAllowed Code = "OperationNotAllowed"
+	// CodeConcurrentModification is the answer to a second write of a type of which
+	// the account takes one at a time.
+	CodeConcurrentModification Code = "ConcurrentModification"
+	// CodeResourceConflict is the answer to a write of a function, or of one of its
+	// permissions, while another one is in flight.
+	CodeResourceConflict Code = "ResourceConflict"
+	// CodeDiskMaxSharesExceeded is the answer to an attachment of a disk to more
+	// virtual machines than it may be shared by.
+	CodeDiskMaxSharesExceeded Code = "DiskMaxSharesExceeded"
+	CodeInUseNetworkInterface Code = "NicInUse"
+
 	CodeAnotherOperationInProgress Code = "AnotherOperationInProgress"
 	CodeSuperseded                 Code = "CanceledAndSupersededDueToAnotherOperation"
 	CodeResourceGroupBeingDeleted  Code = "ResourceGroupBeingDeleted"

@@ -23,12 +23,15 @@ const maxNameLength = 80
 // given; the cloud compares ids without regard to case (see Key).
 type ID struct {
 	Subscription string
-	Group        string
-	Kind         Kind
+	// Group is the resource group, empty for what stands directly in the
+	// subscription.
+	Group string
+	Kind  Kind
 	// Name is the name of the resource itself; for a resource group it equals Group.
 	Name string
-	// ParentName is the name of the virtual network of a subnet or of the
-	// security group of a rule, and empty for every other kind.
+	// ParentName is the name of the virtual network of a subnet, of the security
+	// group of a rule or of the function of a permission, and empty for every
+	// other kind.
 	ParentName string
 }
 
@@ -42,23 +45,31 @@ func TopID(kind Kind, subscription, group, name string) ID {
 	return ID{Subscription: subscription, Group: group, Kind: kind, Name: name}
 }
 
-// ChildID is the id of a subnet or a security rule below the named parent.
+// ChildID is the id of a subnet, a security rule or a permission below the named
+// parent.
 func ChildID(kind Kind, subscription, group, parent, name string) ID {
 	return ID{Subscription: subscription, Group: group, Kind: kind, Name: name, ParentName: parent}
 }
 
+// AccountID is the id of a resource that stands directly in a subscription.
+func AccountID(kind Kind, subscription, name string) ID {
+	return ID{Subscription: subscription, Kind: kind, Name: name}
+}
+
 // String is the id in canonical spelling of its fixed segments.
 func (id ID) String() string {
-	base := "/subscriptions/" + id.Subscription + "/resourceGroups/" + id.Group
-	switch {
-	case id.Kind == ResourceGroup:
-		return base
-	case id.ParentName != "":
-		parent := id.Kind.Parent().facts().segment
-		return base + "/providers/Microsoft.Network/" + parent + "/" + id.ParentName + "/" + id.Kind.facts().segment + "/" + id.Name
-	default:
-		return base + "/providers/Microsoft.Network/" + id.Kind.facts().segment + "/" + id.Name
+	base := "/subscriptions/" + id.Subscription
+	if !id.Kind.inAccount() {
+		base += "/resourceGroups/" + id.Group
 	}
+	if id.Kind == ResourceGroup {
+		return base
+	}
+	base += "/providers/" + id.Kind.namespace() + "/"
+	if id.ParentName != "" {
+		base += id.Kind.Parent().facts().segment + "/" + id.ParentName + "/"
+	}
+	return base + id.Kind.facts().segment + "/" + id.Name
 }
 
 // Key is the id in lower case: two ids name the same resource exactly if their
@@ -66,10 +77,11 @@ func (id ID) String() string {
 func (id ID) Key() string { return strings.ToLower(id.String()) }
 
 // Parent is the id one step up: the network of a subnet, the security group of
-// a rule, the resource group of everything else. ok is false for a group.
+// a rule, the function of a permission, the resource group of everything else.
+// ok is false for a group and for what stands directly in the subscription.
 func (id ID) Parent() (parent ID, ok bool) {
 	switch {
-	case id.Kind == ResourceGroup:
+	case id.Kind == ResourceGroup || id.Kind.inAccount():
 		return ID{}, false
 	case id.ParentName != "":
 		return TopID(id.Kind.Parent(), id.Subscription, id.Group, id.ParentName), true
@@ -79,7 +91,7 @@ func (id ID) Parent() (parent ID, ok bool) {
 }
 
 // GroupID is the id of the resource group the resource lives in, or of the
-// group itself.
+// group itself. It means nothing for what stands directly in the subscription.
 func (id ID) GroupID() ID { return GroupID(id.Subscription, id.Group) }
 
 // ParseID reads an id. Fixed segments are recognised in any case. Errors wrap
@@ -102,7 +114,7 @@ func ParseID(text string) (ID, error) {
 // Collection names all resources of one kind below one parent.
 type Collection struct {
 	// Parent is the resource the collection hangs under; its Kind is zero for
-	// the collection of all groups of a subscription.
+	// a collection that stands directly in a subscription.
 	Parent ID
 	Kind   Kind
 }
@@ -117,21 +129,42 @@ func ParseCollection(text string) (Collection, error) {
 	if len(segments) == 3 && strings.EqualFold(segments[0], "subscriptions") && strings.EqualFold(segments[2], "resourceGroups") {
 		return Collection{Parent: ID{Subscription: segments[1]}, Kind: ResourceGroup}, nil
 	}
+	if isAccountPath(segments) && len(segments) == 5 {
+		kind, ok := kindByType(true, segments[3], segments[4])
+		if !ok {
+			return Collection{}, fmt.Errorf("%w: %q names no collection", ErrBadID, text)
+		}
+		return Collection{Parent: ID{Subscription: segments[1]}, Kind: kind}, nil
+	}
 	last := len(segments) - 1
 	parent, rest, err := parsePrefix(text, segments[:last])
 	if err != nil {
 		return Collection{}, err
 	}
-	kind, ok := kindBySegment(parent.Kind, segments[last])
-	// Below a group the provider namespace stands between parent and collection.
-	complete := len(rest) == 0
-	if parent.Kind == ResourceGroup {
-		complete = len(rest) == 2 && isNetworkProvider(rest)
-	}
-	if !complete || !ok {
+	kind, ok := collectionKind(parent, rest, segments[last])
+	if !ok {
 		return Collection{}, fmt.Errorf("%w: %q names no collection", ErrBadID, text)
 	}
 	return Collection{Parent: parent, Kind: kind}, nil
+}
+
+// collectionKind is the kind of a collection below parent. Below a group the
+// provider namespace stands between the two.
+func collectionKind(parent ID, between []string, segment string) (Kind, bool) {
+	switch {
+	case parent.Kind != ResourceGroup:
+		kind, ok := kindBySegment(parent.Kind, segment)
+		return kind, ok && len(between) == 0
+	case len(between) == 2 && strings.EqualFold(between[0], "providers"):
+		return kindByType(false, between[1], segment)
+	}
+	return 0, false
+}
+
+// isAccountPath reports whether a path goes from the subscription straight to a
+// provider namespace.
+func isAccountPath(segments []string) bool {
+	return len(segments) >= 4 && strings.EqualFold(segments[0], "subscriptions") && strings.EqualFold(segments[2], "providers")
 }
 
 func split(text string) ([]string, error) {
@@ -150,21 +183,20 @@ func split(text string) ([]string, error) {
 	return segments, nil
 }
 
-func isNetworkProvider(segments []string) bool {
-	return strings.EqualFold(segments[0], "providers") && strings.EqualFold(segments[1], "Microsoft.Network")
-}
-
 // parsePrefix reads as long an id as it can and returns the segments after it.
 func parsePrefix(text string, segments []string) (ID, []string, error) {
+	if isAccountPath(segments) {
+		return parseAccountID(text, segments)
+	}
 	if len(segments) < 4 || !strings.EqualFold(segments[0], "subscriptions") || !strings.EqualFold(segments[2], "resourceGroups") {
 		return ID{}, nil, fmt.Errorf("%w: %q does not start with /subscriptions/{id}/resourceGroups/{name}", ErrBadID, text)
 	}
 	id := GroupID(segments[1], segments[3])
 	rest := segments[4:]
-	if len(rest) < 4 || !isNetworkProvider(rest) {
+	if len(rest) < 4 || !strings.EqualFold(rest[0], "providers") {
 		return id, rest, checkNames(id)
 	}
-	kind, ok := kindBySegment(ResourceGroup, rest[2])
+	kind, ok := kindByType(false, rest[1], rest[2])
 	if !ok {
 		return ID{}, nil, fmt.Errorf("%w: %q has the unknown type %q", ErrBadID, text, rest[2])
 	}
@@ -179,6 +211,19 @@ func parsePrefix(text string, segments []string) (ID, []string, error) {
 	}
 	id = ChildID(child, id.Subscription, id.Group, id.Name, rest[1])
 	return id, rest[2:], checkNames(id)
+}
+
+// parseAccountID reads the id of what stands directly in a subscription.
+func parseAccountID(text string, segments []string) (ID, []string, error) {
+	if len(segments) < 6 {
+		return ID{}, nil, fmt.Errorf("%w: %q ends too early", ErrBadID, text)
+	}
+	kind, ok := kindByType(true, segments[3], segments[4])
+	if !ok {
+		return ID{}, nil, fmt.Errorf("%w: %q has the unknown type %q", ErrBadID, text, segments[4])
+	}
+	id := AccountID(kind, segments[1], segments[5])
+	return id, segments[6:], checkNames(id)
 }
 
 func checkNames(id ID) error {

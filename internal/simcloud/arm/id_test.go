@@ -13,7 +13,11 @@ import (
 	"github.com/tfweaver/tfweaver/internal/simcloud/arm"
 )
 
-const net1 = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network"
+const (
+	in1      = "/subscriptions/s/resourceGroups/g/providers/"
+	net1     = in1 + "Microsoft.Network"
+	account1 = "/subscriptions/s/providers/Microsoft.Management"
+)
 
 func TestParseIDReadsEveryKind(t *testing.T) {
 	t.Parallel()
@@ -25,6 +29,13 @@ func TestParseIDReadsEveryKind(t *testing.T) {
 		net1 + "/publicIPAddresses/p":                           arm.TopID(arm.PublicIPAddress, "s", "g", "p"),
 		net1 + "/networkSecurityGroups/n":                       arm.TopID(arm.SecurityGroup, "s", "g", "n"),
 		net1 + "/networkSecurityGroups/n/securityRules/r":       arm.ChildID(arm.SecurityRule, "s", "g", "n", "r"),
+		in1 + "Microsoft.Compute/disks/d":                       arm.TopID(arm.ManagedDisk, "s", "g", "d"),
+		in1 + "Microsoft.Compute/virtualMachines/m":             arm.TopID(arm.VirtualMachine, "s", "g", "m"),
+		in1 + "Microsoft.Authorization/policyDocuments/p":       arm.TopID(arm.PolicyDocument, "s", "g", "p"),
+		in1 + "Microsoft.Web/functions/f":                       arm.TopID(arm.Function, "s", "g", "f"),
+		in1 + "Microsoft.Web/functions/f/permissions/p":         arm.ChildID(arm.FunctionPermission, "s", "g", "f", "p"),
+		account1 + "/attachments/a":                             arm.AccountID(arm.AccountAttachment, "s", "a"),
+		"/subscriptions/s/resourceGroups/providers":             arm.GroupID("s", "providers"),
 		"/subscriptions/s/resourceGroups/virtualNetworks":       arm.GroupID("s", "virtualNetworks"),
 		net1 + "/virtualNetworks/subnets/subnets/securityRules": arm.ChildID(arm.Subnet, "s", "g", "subnets", "securityRules"),
 	} {
@@ -65,6 +76,10 @@ func TestParseIDRefusesWhatIsNoID(t *testing.T) {
 		net1, net1 + "/virtualNetworks", net1 + "/disks/d", net1 + "/virtualNetworks/v/subnets",
 		net1 + "/virtualNetworks/v/securityRules/r", net1 + "/networkInterfaces/n/subnets/a",
 		"/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualNetworks/v",
+		net1 + "/virtualMachines/m", in1 + "Microsoft.Management/attachments/a", in1 + "Microsoft.Web/permissions/p",
+		"/subscriptions/s/providers", account1, account1 + "/attachments", account1 + "/attachments/a/b/c", account1 + "/functions/f",
+		"/subscriptions/s/providers/Microsoft.Web/attachments/a", "/subscriptions/s/providers/Microsoft.Web/functions/f",
+		"/subscriptions/s/providers/Microsoft.Resources/resourceGroups/g", account1 + "/attachments/a b",
 		net1 + "/virtualNetworks/v w", net1 + "/virtualNetworks/..", net1 + "/virtualNetworks/" + strings.Repeat("v", 81),
 		"/" + strings.Repeat("a/", 2000),
 	} {
@@ -84,6 +99,9 @@ func TestParents(t *testing.T) {
 	if diff := cmp.Diff([]string{"subnet a", "virtual_network v", "resource_group g"}, chain); diff != "" {
 		t.Error(diff)
 	}
+	if parent, ok := arm.AccountID(arm.AccountAttachment, "s", "a").Parent(); ok {
+		t.Errorf("an account attachment stands in %v", parent)
+	}
 }
 
 func TestParseCollection(t *testing.T) {
@@ -93,6 +111,9 @@ func TestParseCollection(t *testing.T) {
 		net1 + "/virtualnetworks":                       {Parent: arm.GroupID("s", "g"), Kind: arm.VirtualNetwork},
 		net1 + "/virtualNetworks/v/subnets":             {Parent: arm.TopID(arm.VirtualNetwork, "s", "g", "v"), Kind: arm.Subnet},
 		net1 + "/networkSecurityGroups/n/securityRules": {Parent: arm.TopID(arm.SecurityGroup, "s", "g", "n"), Kind: arm.SecurityRule},
+		in1 + "microsoft.compute/disks":                 {Parent: arm.GroupID("s", "g"), Kind: arm.ManagedDisk},
+		in1 + "Microsoft.Web/functions/f/permissions":   {Parent: arm.TopID(arm.Function, "s", "g", "f"), Kind: arm.FunctionPermission},
+		account1 + "/Attachments":                       {Parent: arm.ID{Subscription: "s"}, Kind: arm.AccountAttachment},
 	} {
 		got, err := arm.ParseCollection(text)
 		if err != nil {
@@ -104,7 +125,8 @@ func TestParseCollection(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "/subscriptions/s", net1, net1 + "/virtualNetworks/v", net1 + "/virtualNetworks/v/securityRules",
-		"/subscriptions/s/resourceGroups/g/virtualNetworks", "/subscriptions/s/resourceGroups/g/providers/x/virtualNetworks",
+		account1, account1 + "/disks", "/subscriptions/s/providers/Microsoft.Resources/resourceGroups", in1 + "Microsoft.Compute/subnets",
+		in1 + "Microsoft.Web/functions/permissions", "/subscriptions/s/resourceGroups/g/virtualNetworks", "/subscriptions/s/resourceGroups/g/providers/x/virtualNetworks",
 	} {
 		if got, err := arm.ParseCollection(text); !errors.Is(err, arm.ErrBadID) {
 			t.Errorf("ParseCollection(%q) = %v, %v; want ErrBadID", text, got, err)
@@ -115,6 +137,7 @@ func TestParseCollection(t *testing.T) {
 func FuzzParseID(f *testing.F) {
 	f.Add(net1 + "/virtualNetworks/v/subnets/a")
 	f.Add("/subscriptions/s/resourceGroups/g")
+	f.Add(account1 + "/attachments/a")
 	f.Fuzz(func(t *testing.T, text string) {
 		id, err := arm.ParseID(text)
 		if err != nil {

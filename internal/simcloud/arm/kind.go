@@ -17,6 +17,12 @@ const (
 	PublicIPAddress
 	SecurityGroup
 	SecurityRule
+	ManagedDisk
+	VirtualMachine
+	PolicyDocument
+	AccountAttachment
+	Function
+	FunctionPermission
 )
 
 // kindFacts is what never changes about a kind.
@@ -45,12 +51,34 @@ func (k Kind) facts() kindFacts {
 	case SecurityRule:
 		return kindFacts{"network_security_rule", "Microsoft.Network/networkSecurityGroups/securityRules", "securityRules", SecurityGroup, false}
 	}
+	return k.serviceFacts()
+}
+
+// serviceFacts are the facts of the kinds outside the network service.
+func (k Kind) serviceFacts() kindFacts {
+	switch k {
+	case ManagedDisk:
+		return kindFacts{"managed_disk", "Microsoft.Compute/disks", "disks", ResourceGroup, true}
+	case VirtualMachine:
+		return kindFacts{"virtual_machine", "Microsoft.Compute/virtualMachines", "virtualMachines", ResourceGroup, true}
+	case PolicyDocument:
+		return kindFacts{"policy_document", "Microsoft.Authorization/policyDocuments", "policyDocuments", ResourceGroup, false}
+	case AccountAttachment:
+		return kindFacts{"account_attachment", "Microsoft.Management/attachments", "attachments", 0, false}
+	case Function:
+		return kindFacts{"function", "Microsoft.Web/functions", "functions", ResourceGroup, true}
+	case FunctionPermission:
+		return kindFacts{"function_permission", "Microsoft.Web/functions/permissions", "permissions", Function, false}
+	}
 	return kindFacts{}
 }
 
 // Kinds lists every kind, parents before their children.
 func Kinds() []Kind {
-	return []Kind{ResourceGroup, VirtualNetwork, Subnet, NetworkInterface, PublicIPAddress, SecurityGroup, SecurityRule}
+	return []Kind{
+		ResourceGroup, VirtualNetwork, Subnet, NetworkInterface, PublicIPAddress, SecurityGroup, SecurityRule,
+		ManagedDisk, VirtualMachine, PolicyDocument, AccountAttachment, Function, FunctionPermission,
+	}
 }
 
 // Key is the name of the kind in configuration, for example "virtual_network".
@@ -61,11 +89,12 @@ func (k Kind) Key() string { return k.facts().key }
 func (k Kind) Type() string { return k.facts().armType }
 
 // Parent is the kind whose id is the direct prefix of ids of this kind, zero
-// for a resource group.
+// for a resource group and for what stands directly in the subscription.
 func (k Kind) Parent() Kind { return k.facts().parent }
 
 // Tracked reports whether resources of the kind have a location and tags of
-// their own. Subnets and security rules live in their parent's.
+// their own. Subnets, security rules and permissions live in their parent's;
+// policy documents and account attachments are nowhere in particular.
 func (k Kind) Tracked() bool { return k.facts().tracked }
 
 // String is the configuration key, so that kinds read well in errors.
@@ -80,6 +109,29 @@ func (k Kind) String() string {
 func KindByKey(key string) (Kind, bool) {
 	for _, k := range Kinds() {
 		if k.Key() == key {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+// inAccount reports whether resources of the kind stand directly in the
+// subscription, outside every resource group.
+func (k Kind) inAccount() bool { return k != ResourceGroup && k.Key() != "" && k.Parent() == 0 }
+
+// namespace is the provider namespace in ids of the kind, for example
+// "Microsoft.Network".
+func (k Kind) namespace() string {
+	namespace, _, _ := strings.Cut(k.Type(), "/")
+	return namespace
+}
+
+// kindByType finds the kind with a provider namespace and a collection segment,
+// directly in a group or directly in the subscription.
+func kindByType(inAccount bool, namespace, segment string) (Kind, bool) {
+	for _, k := range Kinds() {
+		placed := k.Parent() == ResourceGroup && !inAccount || k.inAccount() && inAccount
+		if placed && strings.EqualFold(k.namespace(), namespace) && strings.EqualFold(k.facts().segment, segment) {
 			return k, true
 		}
 	}

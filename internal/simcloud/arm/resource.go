@@ -68,6 +68,31 @@ type Properties struct {
 	Protocol             string `json:"protocol,omitempty"`
 	SourceAddressPrefix  string `json:"sourceAddressPrefix,omitempty"`
 	DestinationPortRange string `json:"destinationPortRange,omitempty"`
+
+	// Managed disk: its size in GiB, and on how many virtual machines it may be
+	// at once (1 if not said).
+	DiskSizeGB int `json:"diskSizeGB,omitempty"`
+	MaxShares  int `json:"maxShares,omitempty"`
+
+	// Virtual machine.
+	VMSize            string      `json:"vmSize,omitempty"`
+	NetworkInterfaces []Reference `json:"networkInterfaces,omitempty"`
+	DataDisks         []Reference `json:"dataDisks,omitempty"`
+
+	// Policy document: all its statements, in order.
+	Statements []string `json:"statements,omitempty"`
+
+	// Account attachment: what is attached to the account.
+	Target string `json:"target,omitempty"`
+
+	// Function. Revision counts its writes and those of its permissions; the
+	// cloud keeps it.
+	Runtime  string `json:"runtime,omitempty"`
+	Revision int    `json:"revision,omitempty"`
+
+	// Permission of a function.
+	Principal string `json:"principal,omitempty"`
+	Action    string `json:"action,omitempty"`
 }
 
 // AddressSpace is the list of IPv4 prefixes of a virtual network.
@@ -101,6 +126,15 @@ func NewReference(id string) *Reference {
 	return &Reference{ID: id}
 }
 
+// NewReferences are references to ids, nil for none.
+func NewReferences(ids []string) []Reference {
+	var rs []Reference
+	for _, id := range ids {
+		rs = append(rs, Reference{ID: id})
+	}
+	return rs
+}
+
 // Clone copies the resource so that neither copy sees changes of the other.
 func (r Resource) Clone() Resource {
 	if r.Tags != nil {
@@ -119,6 +153,9 @@ func (r Resource) Clone() Resource {
 	p.NetworkSecurityGroup = clonePointer(p.NetworkSecurityGroup)
 	p.Subnet = clonePointer(p.Subnet)
 	p.PublicIPAddress = clonePointer(p.PublicIPAddress)
+	p.NetworkInterfaces = slices.Clone(p.NetworkInterfaces)
+	p.DataDisks = slices.Clone(p.DataDisks)
+	p.Statements = slices.Clone(p.Statements)
 	return r
 }
 

@@ -50,8 +50,8 @@ type Config struct {
 	// PollInterval is the time between two polls of an operation; 0 means
 	// DefaultPollInterval.
 	PollInterval time.Duration
-	// ConflictRetries is how often a write refused with
-	// AnotherOperationInProgress is sent again.
+	// ConflictRetries is how often a write refused because another one is in
+	// flight is sent again.
 	ConflictRetries int
 	// ThrottleRetries is how often a throttled write is sent again after the time
 	// the cloud asks for; 0 means DefaultThrottleRetries, negative none.

@@ -110,11 +110,20 @@ func (c *Client) retry(err error, conflicts, throttles *int) (time.Duration, boo
 	case e.HTTPStatus == http.StatusTooManyRequests && *throttles < c.cfg.ThrottleRetries:
 		*throttles++
 		return max(e.RetryAfter, firstBackoff), true
-	case e.Code == arm.CodeAnotherOperationInProgress && *conflicts < c.cfg.ConflictRetries:
+	case inFlight(e.Code) && *conflicts < c.cfg.ConflictRetries:
 		*conflicts++
 		return min(firstBackoff<<min(*conflicts-1, 10), maxBackoff), true
 	}
 	return 0, false
+}
+
+// inFlight reports whether a code says that another write is in flight.
+func inFlight(code arm.Code) bool {
+	switch code {
+	case arm.CodeAnotherOperationInProgress, arm.CodeConcurrentModification, arm.CodeResourceConflict:
+		return true
+	}
+	return false
 }
 
 // await polls until the operation has ended.

@@ -68,7 +68,7 @@ func TestServe(t *testing.T) {
 	}
 	for range 2 { // the second run appends to the log of the first
 		url, stop := serve(t, "--log", log, "--scale", "0.001", "--seed", "3", "--latency", "resource_group=1s", "--latency", "subnet.delete=2s",
-			"--first-call-extra", "alice=4s", "--first-call-extra", "bob=1s", "--supersede", "--throttle", "100", "--subscription", "sub-1",
+			"--first-call-extra", "alice=4s", "--first-call-extra", "bob=1s", "--supersede", "--throttle", "100", "--quota", "north=20", "--quota", "north/standardBSFamily=4", "--subscription", "sub-1",
 			"--subscription", "sub-2", "--token-file", tokens, "--admin-token-file", admin)
 		if err := put(t, client.Config{Endpoint: url, Actor: "bob", Token: "t=2"}); err != nil {
 			t.Error(err)
@@ -125,6 +125,8 @@ func TestBadFlags(t *testing.T) {
 		{"serve", "--nonsense"},
 		{"serve", "--latency", "disk=1s"},
 		{"serve", "--latency", "subnet=long"},
+		{"serve", "--quota", "north/none=1"},
+		{"serve", "--quota", "north=many"},
 		{"serve", "--scale", "0"},
 		{"serve", "--token-file", empty},
 		{"serve", "--token-file", nameless},

@@ -37,6 +37,7 @@ type serveCommand struct {
 	FirstCallExtra map[string]time.Duration `placeholder:"ACTOR=DUR" help:"Extra latency of an actor's first write. Repeatable."`
 	Supersede      bool                     `help:"A write of a network supersedes accepted writes of its subnets."`
 	Throttle       float64                  `default:"0" placeholder:"N" help:"Writes per second and actor; 0 means no limit."`
+	Quota          map[string]int           `placeholder:"LOCATION[/FAMILY]=N" help:"Virtual processors that machines may have in a location, in all or of one family of sizes. Repeatable."`
 	Subscription   []string                 `placeholder:"ID" help:"A known subscription. Repeatable."`
 	TokenFile      string                   `placeholder:"FILE" help:"File of ACTOR=TOKEN lines; with it every call needs its actor's token."`
 	AdminTokenFile string                   `placeholder:"FILE" help:"File with the token of the admin API; without it there is no admin API."`
@@ -91,6 +92,7 @@ func (s *serveCommand) config(logger *slog.Logger) (simcloud.Config, func() erro
 	cfg := simcloud.Config{
 		Subscriptions: s.Subscription, Latencies: s.Latency, Scale: s.Scale, Seed: s.Seed,
 		FirstCallExtra: s.FirstCallExtra, Supersede: s.Supersede, WritesPerSecond: s.Throttle,
+		Quotas:   s.Quota,
 		LogReads: s.LogReads, Logger: logger,
 	}
 	none := func() error { return nil }
