@@ -6,6 +6,7 @@ package provider_test
 import (
 	"context"
 	"fmt"
+	"math/big"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -113,6 +114,10 @@ func (d *driver) dynamic(typ tftypes.Type, v values) *tfprotov6.DynamicValue {
 
 func encodeValue(typ tftypes.Type, v any) tftypes.Value {
 	switch v := v.(type) {
+	case string:
+		if n, ok := new(big.Float).SetString(v); ok && typ.Is(tftypes.Number) {
+			return tftypes.NewValue(typ, n) // as decode made it
+		}
 	case []string:
 		if v == nil {
 			return tftypes.NewValue(typ, nil)

@@ -172,6 +172,7 @@ func (p *simcloudProvider) Resources(context.Context) []func() resource.Resource
 	return []func() resource.Resource{
 		newResourceGroup, newVirtualNetwork, newSubnet, newNetworkInterface, newPublicIP,
 		newSecurityGroup, newSecurityRule, newSubnetAssociation,
+		newManagedDisk, newVirtualMachine, newPolicyDocument, newAccountAttachment, newFunction, newFunctionPermission,
 	}
 }
 

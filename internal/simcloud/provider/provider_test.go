@@ -30,6 +30,12 @@ const (
 	nsgPath    = groupPath + "/providers/Microsoft.Network/networkSecurityGroups/n"
 	pipPath    = groupPath + "/providers/Microsoft.Network/publicIPAddresses/p"
 	nicPath    = groupPath + "/providers/Microsoft.Network/networkInterfaces/i"
+
+	diskPath       = groupPath + "/providers/Microsoft.Compute/disks/d"
+	machinePath    = groupPath + "/providers/Microsoft.Compute/virtualMachines/m"
+	policyPath     = groupPath + "/providers/Microsoft.Authorization/policyDocuments/o"
+	attachmentPath = "/subscriptions/" + arm.DefaultSubscription + "/providers/Microsoft.Management/attachments/t"
+	functionPath   = groupPath + "/providers/Microsoft.Web/functions/f"
 )
 
 // step is a resource with its first configuration and a later one.
@@ -53,6 +59,9 @@ func steps() []step {
 	rule := func(priority int) values {
 		return values{"name": "r", "resource_group_name": "Net", "network_security_group_name": "n", "priority": priority, "direction": "Inbound", "access": "Allow", "protocol": "Tcp", "destination_port_range": "443"}
 	}
+	permission := func(principal string) values {
+		return values{"name": "p", "resource_group_name": "Net", "function_name": "f", "principal": principal, "action": "invoke"}
+	}
 	return []step{
 		{"simcloud_resource_group", values{"name": "Net", "location": "north", "tags": map[string]string{}}, values{"name": "Net", "location": "north", "tags": map[string]string{"a": "b"}}, groupPath},
 		{"simcloud_virtual_network", inGroup("v", values{"address_space": []string{"10.0.0.0/16"}}), inGroup("v", values{"address_space": []string{"10.0.0.0/16", "10.1.0.0/16"}}), netPath},
@@ -62,6 +71,13 @@ func steps() []step {
 		{"simcloud_subnet_network_security_group_association", values{"subnet_id": subnetPath, "network_security_group_id": nsgPath}, nil, subnetPath + "/networkSecurityGroupAssociation"},
 		{"simcloud_public_ip", inGroup("p", nil), inGroup("p", values{"tags": map[string]string{"x": "y"}}), pipPath},
 		{"simcloud_network_interface", inGroup("i", values{"subnet_id": strings.ToLower(subnetPath), "public_ip_id": pipPath}), inGroup("i", values{"subnet_id": subnetPath, "network_security_group_id": nsgPath}), nicPath},
+		{"simcloud_managed_disk", inGroup("d", values{"size_gb": 8, "max_shares": 1}), inGroup("d", values{"size_gb": 16, "max_shares": 2, "tags": map[string]string{"x": "y"}}), diskPath},
+		{"simcloud_virtual_machine", inGroup("m", values{"size": "Standard_B1s", "data_disk_ids": []string{strings.ToLower(diskPath)}, "network_interface_ids": []string{}}),
+			inGroup("m", values{"size": "Standard_D2s_v5", "data_disk_ids": []string{diskPath}, "network_interface_ids": []string{nicPath}}), machinePath},
+		{"simcloud_policy_document", values{"name": "o", "resource_group_name": "Net", "statements": []string{}}, values{"name": "o", "resource_group_name": "Net", "statements": []string{"b", "a"}}, policyPath},
+		{"simcloud_account_attachment", values{"name": "t", "target": "one"}, values{"name": "t", "target": "two"}, attachmentPath},
+		{"simcloud_function", inGroup("f", values{"runtime": "one"}), inGroup("f", values{"runtime": "two"}), functionPath},
+		{"simcloud_function_permission", permission("caller"), permission("other"), functionPath + "/permissions/p"},
 	}
 }
 
@@ -205,6 +221,12 @@ func TestNamesAndPlacesReplace(t *testing.T) {
 		"simcloud_public_ip":                                 {"name", "location", "resource_group_name", "sku"},
 		"simcloud_network_interface":                         {"name", "location", "resource_group_name"},
 		"simcloud_subnet_network_security_group_association": {"subnet_id", "network_security_group_id"},
+		"simcloud_managed_disk":                              {"name", "location", "resource_group_name"},
+		"simcloud_virtual_machine":                           {"name", "location", "resource_group_name"},
+		"simcloud_policy_document":                           {"name", "resource_group_name"},
+		"simcloud_account_attachment":                        {"name"},
+		"simcloud_function":                                  {"name", "location", "resource_group_name"},
+		"simcloud_function_permission":                       {"name", "function_name", "resource_group_name"},
 	} {
 		i := slices.IndexFunc(steps(), func(s step) bool { return s.name == name })
 		for _, attribute := range attributes {
@@ -423,7 +445,7 @@ func TestProtocol5(t *testing.T) {
 	t.Parallel()
 	server := providerserver.NewProtocol5(provider.New("test")())()
 	resp, err := server.GetProviderSchema(t.Context(), &tfprotov5.GetProviderSchemaRequest{})
-	if err != nil || len(resp.Diagnostics) > 0 || len(resp.ResourceSchemas) != 8 || len(resp.DataSourceSchemas) != 2 {
+	if err != nil || len(resp.Diagnostics) > 0 || len(resp.ResourceSchemas) != 14 || len(resp.DataSourceSchemas) != 2 {
 		t.Errorf("%d resources, %d data sources, %v, %v", len(resp.ResourceSchemas), len(resp.DataSourceSchemas), resp.Diagnostics, err)
 	}
 	for name, s := range resp.ResourceSchemas {
