@@ -16,7 +16,7 @@ import (
 // anything draws an attribute: what providers send, and what they should not.
 func anything(t *rapid.T, name string) cty.Value {
 	id := rapid.SampledFrom([]string{
-		groupID, networkID, networkID + "/subnets/a", nsgID + "w", pipID + "p", nicID + "n", networkID + "/subnets/",
+		groupID, networkID, networkID + "/subnets/a", nsgID + "w", pipID + "p", nicID + "n", diskID + "d", functionID + "f", attachmentID + "t", networkID + "/subnets/",
 		"/subscriptions//resourceGroups/x", "/", "", "a", "~life", "a/~b", "\x00", "é/ü",
 	})
 	switch rapid.IntRange(0, 9).Draw(t, name+" kind") {

@@ -114,7 +114,7 @@ func newTown(t *testing.T) cloud {
 }
 
 // send makes one call the way the provider does: a rule goes with the change
-// token that its group has at that moment.
+// token that its group has at that moment, a policy document with its own.
 func (c cloud) send(s scenario) *arm.Error {
 	c.t.Helper()
 	call := simcloud.Call{Method: s.method, Path: s.path, Actor: "a"}
@@ -131,6 +131,11 @@ func (c cloud) send(s scenario) *arm.Error {
 			return refusal
 		}
 		call.IfMatch = holder.Etag
+	}
+	if strings.HasPrefix(s.path, policyID) {
+		if document, refusal := c.Read(simcloud.Call{Method: "GET", Path: s.path}); refusal == nil {
+			call.IfMatch = document.Etag
+		}
 	}
 	_, refusal := c.Write(call)
 	return refusal

@@ -29,6 +29,11 @@ func short() *strings.Replacer {
 		"/providers/microsoft.network/networksecuritygroups/", "/nsg:",
 		"/providers/microsoft.network/networkinterfaces/", "/nic:",
 		"/providers/microsoft.network/publicipaddresses/", "/pip:",
+		"/providers/microsoft.compute/disks/", "/disk:",
+		"/providers/microsoft.compute/virtualmachines/", "/vm:",
+		"/providers/microsoft.authorization/policydocuments/", "/policy:",
+		"/providers/microsoft.management/attachments/", "/attachment:",
+		"/providers/microsoft.web/functions/", "/function:", "/permissions/", "/permission:",
 		"/subnets/", "/subnet:", "/securityrules/", "/rule:",
 	)
 }
@@ -49,6 +54,12 @@ func attributes(resourceType string) []string {
 		return append(all, "network_security_group_name")
 	case "subnet_network_security_group_association":
 		return []string{"id", "subnet_id", "network_security_group_id"}
+	case "virtual_machine":
+		return append(all, "size", "network_interface_ids", "data_disk_ids")
+	case "account_attachment":
+		return []string{"id", "name", "target"}
+	case "function_permission":
+		return append(all, "function_name")
 	}
 	return all
 }

@@ -28,16 +28,23 @@ const (
 	nsgID     = groupID + typed + "networkSecurityGroups/"
 	nicID     = groupID + typed + "networkInterfaces/"
 	pipID     = groupID + typed + "publicIPAddresses/"
+
+	diskID       = groupID + "/providers/Microsoft.Compute/disks/"
+	machineID    = groupID + "/providers/Microsoft.Compute/virtualMachines/"
+	policyID     = groupID + "/providers/Microsoft.Authorization/policyDocuments/"
+	functionID   = groupID + "/providers/Microsoft.Web/functions/"
+	attachmentID = "/subscriptions/" + zero + "/providers/Microsoft.Management/attachments/"
 )
 
-// state writes a state from alternating names and values.
+// state writes a state from alternating names and values; a value that begins
+// with a bracket is a list.
 func state(which string, attrs ...string) string {
 	var b strings.Builder
 	b.WriteString(which + " {\n")
 	for i := 0; i < len(attrs); i += 2 {
 		value := fmt.Sprintf("%q", attrs[i+1])
-		if attrs[i+1] == "unknown" {
-			value = "unknown"
+		if attrs[i+1] == "unknown" || strings.HasPrefix(attrs[i+1], "[") {
+			value = attrs[i+1]
 		}
 		fmt.Fprintf(&b, "%s = %s\n", attrs[i], value)
 	}
@@ -167,7 +174,9 @@ func association(kind, subnetName, nsg string) scenario {
 
 // town is what is there before the scenarios: network v with subnets a (under
 // security group w), b and c, an empty network e, interface n in subnet b, and
-// groups and addresses that nobody uses.
+// groups and addresses that nobody uses. Machine m has disk d, which may be shared,
+// and interface i; disk idle and interface j wait for a machine. Function f has a
+// permission.
 func town() []scenario {
 	return []scenario{
 		group("create", "net"), group("create", "far"),
@@ -177,6 +186,12 @@ func town() []scenario {
 		subnet("create", "v", "a", "w"), subnet("create", "v", "b", ""), subnet("create", "v", "c", ""),
 		publicIP("create", "p"), publicIP("create", "q"),
 		nic("create", "n", "b", "", ""),
+		nic("create", "i", "b", "", ""), nic("create", "j", "b", "", ""),
+		disk("create", "d", 3), disk("create", "idle", 1), disk("create", "spare", 1),
+		machine("create", "m", "d", "i"),
+		policyDocument("create", "o"), policyDocument("create", "o2"),
+		attachment("create", "t"),
+		function("create", "f"), function("create", "g"), permission("create", "f", "p"),
 	}
 }
 
@@ -212,5 +227,30 @@ func scenarios() []scenario {
 		association("create", "c", "w"),
 		association("create", "a", "free"), // takes a off w
 		association("delete", "a", "w"),
+		disk("create", "new", 1),
+		disk("update", "d", 3),
+		disk("update", "idle", 1),
+		disk("delete", "idle", 1),
+		machine("create", "k", "d", ""),
+		machine("create", "l", "idle", "j"),
+		machine("create", "x", "", ""),
+		machine("update", "m", "d", "i"),
+		machine("delete", "m", "d", "i"),
+		nic("update", "i", "b", "", ""),
+		nic("delete", "j", "b", "", ""),
+		policyDocument("create", "new"),
+		policyDocument("update", "o"),
+		policyDocument("delete", "o"),
+		policyDocument("update", "o2"),
+		attachment("create", "u"),
+		attachment("update", "t"),
+		attachment("delete", "t"),
+		function("create", "new"),
+		function("update", "f"),
+		function("update", "g"),
+		permission("create", "f", "q"),
+		permission("update", "f", "p"),
+		permission("create", "g", "p"),
+		permission("delete", "f", "p"),
 	}
 }
