@@ -50,8 +50,7 @@ func (c *Cloud) checkQuota(ch *change) *arm.Error {
 	return c.checkBucket(ch, size, size.Family, size.Family+" vCPUs")
 }
 
-// checkBucket checks one quota. A change that needs no more than the machine has
-// already is always let in, whatever the quota has become.
+// checkBucket checks one quota. What the machine has already counts as its own.
 func (c *Cloud) checkBucket(ch *change, size arm.Size, family, name string) *arm.Error {
 	limit, bounded := c.cfg.Quotas[quotaKey(ch.after.Location, family)]
 	if !bounded {
@@ -63,7 +62,7 @@ func (c *Cloud) checkBucket(ch *change, size arm.Size, family, name string) *arm
 	}
 	more := size.VCPUs - have
 	used := c.used(ch.id.Subscription, ch.after.Location, family)
-	if more <= 0 || used+more <= limit {
+	if used+more <= limit {
 		return nil
 	}
 	return notAllowed("the write would exceed the approved quota of %s. Location: %s, current limit: %d, current usage: %d, additional required: %d, minimum new limit: %d",

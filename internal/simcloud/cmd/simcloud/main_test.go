@@ -91,6 +91,30 @@ func TestServe(t *testing.T) {
 	}
 }
 
+func TestServeKeepsQuotas(t *testing.T) {
+	t.Parallel()
+	url, stop := serve(t, "--scale", "0.001", "--subscription", "sub-1", "--quota", "north=3", "--quota", "north/standardBSFamily=1")
+	if err := put(t, client.Config{Endpoint: url}); err != nil {
+		t.Error(err)
+	}
+	c, err := client.New(client.Config{Endpoint: url, PollInterval: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for size, wanted := range map[string]bool{"Standard_D4s_v5": false, "Standard_B2s": false, "Standard_D2s_v5": true} {
+		id := arm.TopID(arm.VirtualMachine, "sub-1", "g", size)
+		_, err := c.Put(t.Context(), id, arm.Resource{Location: "north", Properties: arm.Properties{VMSize: size}}, "")
+		var refused *arm.Error
+		if errors.As(err, &refused) == wanted || refused != nil && refused.Code != arm.CodeOperationNotAllowed {
+			t.Errorf("%s: got %v", size, err)
+		}
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestServeOnAUnixSocket(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "sim") // a socket path must be short
