@@ -25,6 +25,7 @@ func TestOneObjectHasOneNode(t *testing.T) {
 	for name, c := range map[string][3]string{
 		"another spelling":           {inherit, "NET", "A"},
 		"the endpoint written out":   {"endpoint = \"HTTP://LOCALHOST:8080/\"\nsubscription_id = null", "net", "a"},
+		"the endpoint in IPv6":       {"endpoint = \"http://[::ffff:127.0.0.1]:8080\"\nsubscription_id = null", "net", "a"},
 		"the subscription, too":      {"endpoint = null\nsubscription_id = \"" + zero + "\"", "net", "a"},
 		"an empty subscription":      {"endpoint = null\nsubscription_id = \"\"", "net", "a"},
 		"another actor, another key": {inherit + "\nactor = \"bob\"\ntoken = \"t\"", "net", "a"},

@@ -24,7 +24,8 @@ type decoder struct {
 
 var identifier = regexp.MustCompile(`^[a-zA-Z][-a-zA-Z0-9_]*$`)
 
-func decodePack(bodies []*hcl.File, names []string) (*pack, hcl.Diagnostics) {
+// decodePack compiles the files of one pack; first is the name of one of them.
+func decodePack(bodies []*hcl.File, first string) (*pack, hcl.Diagnostics) {
 	pure := functions()
 	d := &decoder{
 		pack: &pack{resources: map[string]*resource{}},
@@ -46,7 +47,7 @@ func decodePack(bodies []*hcl.File, names []string) (*pack, hcl.Diagnostics) {
 		resources = append(resources, content.Blocks.OfType("resource")...)
 	}
 	if d.pack.name == "" && !d.diags.HasErrors() {
-		d.fail(hcl.Range{Filename: names[0], Start: hcl.InitialPos, End: hcl.InitialPos}, "Missing pack block",
+		d.fail(hcl.Range{Filename: first, Start: hcl.InitialPos, End: hcl.InitialPos}, "Missing pack block",
 			"None of the pack's files has a pack block. Add one that says for which provider the rules are: pack \"name\" { version = ..., provider = ... }.")
 	}
 	for _, block := range resources {

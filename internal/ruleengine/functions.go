@@ -4,10 +4,7 @@
 package ruleengine
 
 import (
-	"fmt"
 	"maps"
-	"net"
-	"net/url"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/ext/customdecode"
@@ -131,43 +128,4 @@ func closureText(arg cty.Value) (cty.Value, error) {
 		return cty.UnknownVal(cty.String), diags
 	}
 	return convert.Convert(v, cty.String)
-}
-
-// authorityFunction returns host:port of a URL in one spelling: lower case, the
-// scheme's port written out, the loopback name as its address. For a socket
-// (unix:///path) it is unix:/path.
-func authorityFunction() function.Function {
-	return function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "url", Type: cty.String}},
-		Type:   function.StaticReturnType(cty.String),
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			s, err := authority(args[0].AsString())
-			if err != nil {
-				return cty.UnknownVal(cty.String), function.NewArgError(0, err)
-			}
-			return cty.StringVal(s), nil
-		},
-	})
-}
-
-func authority(text string) (string, error) {
-	u, err := url.Parse(text)
-	if err == nil && strings.EqualFold(u.Scheme, "unix") && u.Path != "" {
-		return "unix:" + u.Path, nil
-	}
-	if err != nil || u.Hostname() == "" {
-		// The text is not repeated: a URL may carry a password.
-		return "", fmt.Errorf("not a URL with a host; it looks like https://host:port")
-	}
-	host, port := strings.ToLower(u.Hostname()), u.Port()
-	if host == "localhost" {
-		host = "127.0.0.1"
-	}
-	if port == "" {
-		port = "443"
-		if strings.EqualFold(u.Scheme, "http") {
-			port = "80"
-		}
-	}
-	return net.JoinHostPort(host, port), nil
 }

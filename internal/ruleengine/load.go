@@ -28,7 +28,7 @@ const (
 // the root itself are one more. The first pack that has a rule for a type of a
 // provider speaks for it.
 //
-// Diagnostics name the file, the range and the remedy. When they have errors
+// Diagnostics name the file (see [Folder]), the range and the remedy. When they have errors
 // the engine is nil: with half a pack every other plan would be wrong.
 func LoadPacks(fsys ...fs.FS) (*Engine, hcl.Diagnostics) {
 	var packs []*pack
@@ -73,7 +73,7 @@ func packFolders(root fs.FS) ([][]string, hcl.Diagnostics) {
 		return nil
 	})
 	if err != nil {
-		return nil, hcl.Diagnostics{unreadable(".", err)}
+		return nil, hcl.Diagnostics{unreadable(fileName(root, "."), err)}
 	}
 	slices.Sort(names)
 	var folders [][]string
@@ -97,12 +97,13 @@ func loadPack(root fs.FS, files []string) (*pack, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	p, moreDiags := decodePack(bodies, files)
+	p, moreDiags := decodePack(bodies, fileName(root, files[0]))
 	return p, append(diags, moreDiags...)
 }
 
 func parseFile(root fs.FS, name string) (*hcl.File, hcl.Diagnostics) {
 	src, err := readBounded(root, name)
+	name = fileName(root, name)
 	if err != nil {
 		return nil, hcl.Diagnostics{unreadable(name, err)}
 	}

@@ -119,6 +119,35 @@ func TestAFolderThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// TestFolderOfAPack: an author who has several folders is told which one.
+func TestFolderOfAPack(t *testing.T) {
+	t.Parallel()
+	good := ruleengine.Folder("built-in", packFS(thing("")))
+	for name, c := range map[string]struct {
+		fsys fs.FS
+		want string // in the whole text of the diagnostic
+	}{
+		"syntax":     {ruleengine.Folder("~/my rules", packFS("pack {")), "~/my rules/demo/pack.hcl:1,6"},
+		"slash":      {ruleengine.Folder("./rules/", packFS("pack {")), "./rules/demo/pack.hcl:1,6"},
+		"root":       {ruleengine.Folder("/", packFS("pack {")), "/demo/pack.hcl:1,6"},
+		"no pack":    {ruleengine.Folder("rules", packFS("")), "rules/demo/pack.hcl:1,1"},
+		"meaning":    {ruleengine.Folder("rules", packFS(thing("name = selv.name"))), "rules/demo/pack.hcl:13,8"},
+		"too deep":   {ruleengine.Folder("rules", packFS(strings.Repeat("(", 200))), "rules/demo/pack.hcl:1,101"},
+		"too large":  {ruleengine.Folder("rules", packFS(strings.Repeat("#\n", 1<<20))), "Reading rules/demo/pack.hcl failed"},
+		"unreadable": {ruleengine.Folder("rules", brokenFS{}), "Reading rules failed"},
+		"other pack": {ruleengine.Folder("rules", packFS(thing(""))), "at built-in/demo/pack.hcl:2"},
+		"nameless":   {packFS("pack {"), "demo/pack.hcl:1,6"},
+	} {
+		_, diags := ruleengine.LoadPacks(good, c.fsys)
+		if len(diags) == 0 || !strings.Contains(diags[0].Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, diags, c.want)
+		}
+		if len(diags) > 0 && name == "nameless" && !strings.HasPrefix(diags[0].Error(), c.want) {
+			t.Errorf("%s: %v", name, diags)
+		}
+	}
+}
+
 type brokenFS struct{}
 
 func (brokenFS) Open(name string) (fs.File, error) {

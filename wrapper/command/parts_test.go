@@ -231,7 +231,7 @@ func TestLoadRules(t *testing.T) {
 	}
 	_, err := loadRules(dir, nil)
 	problem, code := explain(err)
-	if code != ExitSetup || problem.Summary != "Broken rule pack" || !strings.Contains(problem.Detail, "x.hcl") {
+	if code != ExitSetup || problem.Summary != "Broken rule pack" || !strings.HasPrefix(problem.Detail, filepath.ToSlash(dir)+"/x.hcl:1,6") {
 		t.Errorf("%+v, exit code %d", problem, code)
 	}
 	if _, err := loadRules(filepath.Join(dir, "none"), nil); err == nil {

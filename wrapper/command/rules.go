@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/tfweaver/tfweaver/internal/ruleengine"
 	"github.com/tfweaver/tfweaver/rules"
@@ -16,7 +17,7 @@ import (
 // loadRules loads the packs that come with the program, and those of a folder
 // of the user's. Rules see the environment that the providers will see.
 func loadRules(folder string, env arguments.Environment) (*ruleengine.Engine, error) {
-	packs := []fs.FS{rules.FS()}
+	packs := []fs.FS{ruleengine.Folder("built-in", rules.FS())}
 	if folder != "" {
 		info, err := os.Stat(folder)
 		if err != nil {
@@ -25,7 +26,7 @@ func loadRules(folder string, env arguments.Environment) (*ruleengine.Engine, er
 		if !info.IsDir() {
 			return nil, fmt.Errorf("rule packs: %s is not a folder", folder)
 		}
-		packs = append(packs, os.DirFS(folder))
+		packs = append(packs, ruleengine.Folder(filepath.ToSlash(folder), os.DirFS(folder)))
 	}
 	engine, diags := ruleengine.LoadPacks(packs...)
 	if diags.HasErrors() {
