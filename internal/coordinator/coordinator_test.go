@@ -252,8 +252,8 @@ func TestStatusAndExplain(t *testing.T) {
 		t.Errorf("status: %+v", st)
 	}
 	for _, l := range st.Locks {
-		if l.Tx != held.Tx {
-			t.Errorf("%s holds a lock on %s", l.Tx, l.Node)
+		if l.Tx != held.Tx || l.Actor != "alice" {
+			t.Errorf("%s of %s holds a lock on %s", l.Tx, l.Actor, l.Node)
 		}
 	}
 	if len(st.Locks) != len(coordinatortest.Create("n1", "a").Locks) {
@@ -265,6 +265,37 @@ func TestStatusAndExplain(t *testing.T) {
 	}
 	_, _, err = c.Explain(within(t), "t999")
 	wantError(t, "Explain of nothing", err, admission.ErrNoTx)
+}
+
+// TestEndedHolder: who started a call stays known when nobody knows how it
+// ended.
+func TestEndedHolder(t *testing.T) {
+	t.Parallel()
+	c := start(t, counted())
+	alice := open(t, c, "alice")
+	d, _ := submit(t, c, alice, 1, coordinatortest.Create("n1", "a"))
+	if _, err := c.Start(within(t), alice.Session, d.Tx, d.Token); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.CloseSession(within(t), alice.Session); err != nil {
+		t.Fatal(err)
+	}
+	st, err := c.Status(within(t))
+	if err != nil || len(st.Sessions) != 0 || len(st.Locks) == 0 || len(st.Transactions) != 1 {
+		t.Fatalf("Status = %+v, %v", st, err)
+	}
+	if st.Locks[0].Actor != "alice" || st.Transactions[0].Actor != "alice" {
+		t.Errorf("the lock is of %q, the transaction of %q; want alice", st.Locks[0].Actor, st.Transactions[0].Actor)
+	}
+	if n, err := c.Holding(within(t)); err != nil || n != 1 {
+		t.Errorf("Holding = %d, %v; want 1", n, err)
+	}
+	if err := c.Resolve(within(t), d.Tx, "bob", "looked", false); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := c.Holding(within(t)); err != nil || n != 0 {
+		t.Errorf("Holding = %d, %v; want 0", n, err)
+	}
 }
 
 // TestCancelledSubmit: whoever stops waiting leaves nothing behind.

@@ -136,7 +136,7 @@ func (c *Coordinator) Status(ctx context.Context) (Status, error) {
 				s.Sessions = append(s.Sessions, SessionStatus{Session: x, Intents: st.Intents(x.ID)})
 			}
 		}
-		s.transactions(st)
+		s.transactions(st, actors(st))
 		for n := range st.Graph().Nodes() {
 			if n.DeclaredBy != "" {
 				s.Declared = append(s.Declared, *n)
@@ -147,13 +147,37 @@ func (c *Coordinator) Status(ctx context.Context) (Status, error) {
 	return s, err
 }
 
+// actors are those of all sessions that are remembered, ended ones too.
+func actors(st *admission.State) map[admission.SessionID]string {
+	m := map[admission.SessionID]string{}
+	for _, x := range st.Sessions() {
+		m[x.ID] = x.Actor
+	}
+	return m
+}
+
+// Holding is the number of transactions that hold locks, those with an unknown
+// outcome among them: they outlive their sessions.
+func (c *Coordinator) Holding(ctx context.Context) (int, error) {
+	n := 0
+	err := c.ask(ctx, func(st *admission.State) error {
+		for _, tx := range st.Transactions() {
+			if tx.Status.Holds() {
+				n++
+			}
+		}
+		return nil
+	})
+	return n, err
+}
+
 // transactions adds what holds or waits, and the locks.
-func (s *Status) transactions(st *admission.State) {
+func (s *Status) transactions(st *admission.State, actors map[admission.SessionID]string) {
 	for _, tx := range st.Transactions() {
 		if tx.Status.Final() {
 			continue
 		}
-		t := TxStatus{Tx: tx}
+		t := TxStatus{Tx: tx, Actor: actors[tx.Session]}
 		t.Position, t.Ahead = st.Place(tx.ID)
 		if tx.Status == admission.Queued {
 			t.Blockers = st.Blockers(tx.ID)
@@ -165,7 +189,7 @@ func (s *Status) transactions(st *admission.State) {
 		for _, w := range tx.Locks {
 			s.Locks = append(s.Locks, LockStatus{
 				Node: w.Node, Mode: w.Mode.String(), Tx: tx.ID,
-				Session: tx.Session, Address: tx.Address, Since: tx.AdmittedAt,
+				Session: tx.Session, Actor: t.Actor, Address: tx.Address, Since: tx.AdmittedAt,
 			})
 		}
 	}

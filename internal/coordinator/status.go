@@ -37,16 +37,20 @@ type SessionStatus struct {
 // it does not wait.
 type TxStatus struct {
 	admission.Tx
-	Position int `json:"position,omitempty"`
-	Ahead    int `json:"ahead,omitempty"`
+	// Actor is that of the session, which may have ended.
+	Actor    string `json:"actor"`
+	Position int    `json:"position,omitempty"`
+	Ahead    int    `json:"ahead,omitempty"`
 }
 
-// LockStatus is one held lock.
+// LockStatus is one held lock. The session may have ended: a call with an
+// unknown outcome keeps its locks.
 type LockStatus struct {
 	Node    graph.NodeID        `json:"node"`
 	Mode    string              `json:"mode"`
 	Tx      admission.TxID      `json:"tx"`
 	Session admission.SessionID `json:"session"`
+	Actor   string              `json:"actor"`
 	Address string              `json:"address"`
 	Since   int64               `json:"since"`
 }

@@ -23,12 +23,13 @@ func (a *App) dial(ctx context.Context, address string) (*client.Client, error) 
 	return conn, wrapConnect(address, err)
 }
 
-// find is dial, but starts nothing: nil when no coordinator is running.
+// find is dial for those who only ask: nil when nothing was ever coordinated
+// here, so that there is nothing to ask about.
 func (a *App) find(ctx context.Context, address string) (*client.Client, error) {
 	if address != "" {
 		return a.dial(ctx, address)
 	}
-	conn, err := embedded.Find(ctx, a.embedded())
+	conn, err := embedded.Resume(ctx, a.embedded())
 	if errors.Is(err, embedded.ErrNone) {
 		return nil, nil
 	}

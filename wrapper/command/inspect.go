@@ -35,6 +35,10 @@ func (a *App) locks(ctx context.Context, address string, c locksCommand) error {
 	if err != nil {
 		return err
 	}
+	if s.Epoch == 0 && !c.JSON {
+		_, err = fmt.Fprintf(a.Stdout, "Nothing has been coordinated for this user on %s yet.\n", s.Host)
+		return err
+	}
 	if c.JSON {
 		return writeJSON(a.Stdout, append([]coordinator.LockStatus{}, s.Locks...))
 	}
@@ -92,11 +96,11 @@ func (a *App) resolve(ctx context.Context, address string, c resolveCommand) err
 	return err
 }
 
-// running is the coordinator, which must be there already.
+// running is the coordinator that knows of a transaction.
 func (a *App) running(ctx context.Context, address string) (*client.Client, error) {
 	conn, err := a.find(ctx, address)
 	if err == nil && conn == nil {
-		err = &failedError{What: "No such transaction", Err: fmt.Errorf("no coordinator is running for this user on %s", a.System.Host)}
+		err = &failedError{What: "No such transaction", Err: fmt.Errorf("nothing has been coordinated for this user on %s yet", a.System.Host)}
 	}
 	return conn, err
 }

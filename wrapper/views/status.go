@@ -64,7 +64,7 @@ func LocksText(s coordinator.Status) string {
 	var b strings.Builder
 	table(&b, "NODE\tMODE\tTRANSACTION\tADDRESS\tACTOR\tSINCE", len(s.Locks), func(i int) string {
 		x := s.Locks[i]
-		actor := actors[x.Session]
+		actor := orElse(x.Actor, actors[x.Session])
 		if actor == "" {
 			actor = string(x.Session)
 		}

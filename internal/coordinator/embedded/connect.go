@@ -7,18 +7,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/internal/coordinator/server"
+	"github.com/tfweaver/tfweaver/internal/journal/bboltjournal"
 )
 
 // errLeft: the started coordinator ended in an orderly way before it was
 // reached, as one with a very short IdleExit may.
 var errLeft = errors.New("it ended at once")
 
-// ErrNone: no coordinator of this user is running.
+// ErrNone: no coordinator of this user is running, and none has ever left a
+// journal.
 var ErrNone = errors.New("no coordinator is running")
 
 const (
@@ -59,22 +64,27 @@ func Connect(ctx context.Context, o Options) (*client.Client, error) {
 	return nil, fmt.Errorf("%w: coordinators end as soon as they are reached; see %s", client.ErrUnreachable, o.path(logName))
 }
 
-// Find reaches the coordinator of this user, but starts none: ErrNone when
-// nobody answers.
-func Find(ctx context.Context, o Options) (*client.Client, error) {
+// Resume is Connect for those who only want to know what is going on: it
+// starts a coordinator when there is a journal that one could read, and returns
+// ErrNone when nothing was ever coordinated here.
+func Resume(ctx context.Context, o Options) (*client.Client, error) {
 	o, err := o.complete()
 	if err != nil {
 		return nil, err
 	}
-	c, err := client.DialWith(ctx, target, o.find)
-	if errors.Is(err, client.ErrUnreachable) {
-		conn, findErr := o.find(ctx)
-		if findErr != nil {
-			return nil, ErrNone
-		}
+	conn, err := o.find(ctx)
+	if err == nil {
 		conn.Close()
+		return Connect(ctx, o)
 	}
-	return c, err
+	_, err = os.Stat(filepath.Join(o.Dir, bboltjournal.FileName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNone
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for a journal: %w", err)
+	}
+	return Connect(ctx, o)
 }
 
 // find connects to the leader that is published.

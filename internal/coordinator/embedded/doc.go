@@ -5,7 +5,8 @@
 // so that several runs coordinate with nothing started by hand.
 //
 // The first process that needs a coordinator starts a detached one, which ends
-// by itself when nobody is there any more. It is no part of a run: a run may be
+// by itself when nobody is there any more and nothing is held: it stays while a
+// call with an unknown outcome keeps its locks. It is no part of a run: a run may be
 // stopped at a prompt, or killed, without holding anybody up.
 //
 // The state folder holds the journal, whose lock is the leadership; a file

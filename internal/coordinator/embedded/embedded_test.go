@@ -269,9 +269,6 @@ func TestIdleExit(t *testing.T) {
 	waitFor(t, "end of the idle coordinator", func() bool { _, ok := published(t, dir); return !ok })
 	socket := strings.TrimPrefix(first.Address, "unix://")
 	waitFor(t, "removal of the socket", func() bool { _, err := os.Lstat(socket); return err != nil })
-	if _, err := embedded.Find(within(t), options(dir, "1m")); !errors.Is(err, embedded.ErrNone) {
-		t.Errorf("Find: %v; want none", err)
-	}
 
 	c = connect(t, dir, "1m")
 	info, err := c.Info(within(t))
@@ -282,6 +279,78 @@ func TestIdleExit(t *testing.T) {
 	if err != nil || status != admission.Operational {
 		t.Errorf("%s is %s, %v", g.Tx(), status, err)
 	}
+}
+
+// TestResume: whoever only asks starts nothing where nothing was, and sees what
+// a coordinator that is gone has written down.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	dir := stateDir(t)
+	if _, err := embedded.Resume(within(t), options(dir, "1m")); !errors.Is(err, embedded.ErrNone) {
+		t.Fatalf("Resume without a journal: %v; want none", err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the state folder was made")
+	}
+	c := connect(t, dir, "1m")
+	tx := leaveUncertain(t, c)
+	c.Close()
+	first, _ := published(t, dir)
+	end(t, first.PID, os.Kill)
+
+	c, err := embedded.Resume(within(t), options(dir, "1m"))
+	if err != nil {
+		t.Fatalf("Resume: %v", err)
+	}
+	defer c.Close()
+	st, err := c.Status(within(t))
+	if err != nil || len(st.Locks) == 0 || st.Locks[0].Tx != tx || st.Locks[0].Actor != "alice" {
+		t.Errorf("Status = %+v, %v; want alice's locks", st, err)
+	}
+	if st.Epoch != first.Epoch+1 {
+		t.Errorf("epoch %d follows %d", st.Epoch, first.Epoch)
+	}
+}
+
+// leaveUncertain ends a session in the middle of a call.
+func leaveUncertain(t *testing.T, c *client.Client) admission.TxID {
+	t.Helper()
+	s, err := c.Open(within(t), client.SessionConfig{Actor: "alice"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := s.Submit(within(t), coordinatortest.Create("n", "a"), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Start(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Close(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	return g.Tx()
+}
+
+// TestNoIdleExitWhileUncertain: the coordinator stays until somebody has said
+// what became of the call.
+func TestNoIdleExitWhileUncertain(t *testing.T) {
+	t.Parallel()
+	dir := stateDir(t)
+	c := connect(t, dir, "100ms")
+	tx := leaveUncertain(t, c)
+	first, _ := published(t, dir)
+	c.Close()
+	time.Sleep(time.Second) // much longer than the idle time
+	if now, ok := published(t, dir); !ok || now != first {
+		t.Fatalf("%+v leads after %+v; want the same", now, first)
+	}
+	c = connect(t, dir, "100ms")
+	if err := c.Resolve(within(t), tx, "bob", "looked", false); err != nil {
+		t.Fatalf("Resolve: %v", err)
+	}
+	c.Close()
+	waitFor(t, "end of the idle coordinator", func() bool { _, ok := published(t, dir); return !ok })
 }
 
 // TestKilledCoordinator: a session outlives it; the run itself starts the next
@@ -330,7 +399,7 @@ func TestOneAfterTheOther(t *testing.T) {
 	for range 6 {
 		all.Go(func() {
 			for range 4 {
-				c, err := embedded.Connect(within(t), options(dir, "10ms"))
+				c, err := embedded.Connect(within(t), options(dir, "60ms"))
 				if err != nil {
 					t.Errorf("Connect: %v", err)
 					return
@@ -339,7 +408,7 @@ func TestOneAfterTheOther(t *testing.T) {
 					t.Errorf("Info: %v", err)
 				}
 				c.Close()
-				time.Sleep(30 * time.Millisecond)
+				time.Sleep(80 * time.Millisecond)
 			}
 		})
 	}

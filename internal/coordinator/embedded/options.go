@@ -16,7 +16,8 @@ import (
 	"github.com/tfweaver/tfweaver/internal/coordinator/server"
 )
 
-// DefaultIdleExit is how long a coordinator stays when nobody is there.
+// DefaultIdleExit is how long a coordinator stays when nobody is there
+// and no lock is held.
 const DefaultIdleExit = time.Minute
 
 const (

@@ -28,8 +28,8 @@ type Config struct {
 	// LeadWithin is how long to wait for a journal that another process
 	// holds; 0 waits until the context ends.
 	LeadWithin time.Duration
-	// IdleExit ends the process after as long without a live session and
-	// without a connection; 0 never does.
+	// IdleExit ends the process after as long without a live session, without
+	// a connection and without a held lock; 0 never does.
 	IdleExit time.Duration
 	// Version is the program's.
 	Version string

@@ -61,7 +61,7 @@ func New(c *coordinator.Coordinator) *Server {
 }
 
 // Serve answers on l until ctx ends, or until there was neither a live session
-// nor a connection for idle (0: never). It closes l, but neither the
+// nor a connection nor a held lock for idle (0: never). It closes l, but neither the
 // coordinator nor its journal. It returns nil after an orderly end.
 func (s *Server) Serve(ctx context.Context, l net.Listener, idle time.Duration) error {
 	served := make(chan error, 1)
@@ -127,6 +127,10 @@ func (s *Server) idle(ctx context.Context, limit time.Duration) <-chan struct{} 
 				if s.conns.open.Load() > 0 || s.c.Live() > 0 {
 					busy = now
 				} else if now.Sub(busy) >= limit {
+					if s.holding(ctx) {
+						busy = now
+						continue
+					}
 					close(done)
 					return
 				}
@@ -134,6 +138,13 @@ func (s *Server) idle(ctx context.Context, limit time.Duration) <-chan struct{} 
 		}
 	}()
 	return done
+}
+
+// holding says whether a transaction holds locks. One with an unknown outcome
+// does so after its session has ended, and people have to be able to see it.
+func (s *Server) holding(ctx context.Context) bool {
+	n, err := s.c.Holding(ctx)
+	return n > 0 && err == nil
 }
 
 // connections counts the open connections.
