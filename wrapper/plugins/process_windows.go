@@ -12,6 +12,8 @@ import (
 
 // ownProcessGroup keeps the console's Ctrl-C away from the provider: the CLI
 // asks it to stop by RPC, and a signal beside that would end it mid-call.
+//
+// The provider outlives a forced end of this process.
 func ownProcessGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
