@@ -9,12 +9,17 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator/embedded"
 	"github.com/tfweaver/tfweaver/internal/coordinator/server"
 	tfweaver "github.com/tfweaver/tfweaver/internal/version"
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
 )
+
+// refuseWithin is how long a daemon waits for a journal that another process
+// leads: one that is just ending lets go of it at once.
+const refuseWithin = time.Second
 
 // serve runs the coordinator until it is told to end, or until nobody has used
 // it for long enough.
@@ -46,7 +51,7 @@ func (a *App) serve(ctx context.Context, c serveCommand) error {
 		dir = filepath.Join(state, "daemon")
 	}
 	return server.Run(ctx, server.Config{
-		Listen: c.Listen, Dir: dir, IdleExit: c.IdleExit, Version: tfweaver.Version, Logger: serveLog(a.Stderr),
+		Listen: c.Listen, Dir: dir, LeadWithin: refuseWithin, IdleExit: c.IdleExit, Version: tfweaver.Version, Logger: serveLog(a.Stderr),
 		Ready: func(address string, epoch uint64) error {
 			_, err := fmt.Fprintf(a.Stderr, "Serving %s, journal in %s (epoch %d). Ctrl-C to end.\n", address, dir, epoch)
 			return err

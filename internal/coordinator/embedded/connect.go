@@ -89,7 +89,7 @@ func Resume(ctx context.Context, o Options) (*client.Client, error) {
 
 // find connects to the leader that is published.
 func (o Options) find(ctx context.Context) (net.Conn, error) {
-	c, ok, err := o.current()
+	c, ok, err := server.ReadLeader(o.Dir)
 	if err != nil {
 		return nil, err
 	}

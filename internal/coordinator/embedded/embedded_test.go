@@ -6,7 +6,6 @@ package embedded_test
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +26,7 @@ import (
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/internal/coordinator/coordinatortest"
 	"github.com/tfweaver/tfweaver/internal/coordinator/embedded"
+	"github.com/tfweaver/tfweaver/internal/coordinator/server"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/journal"
 	"github.com/tfweaver/tfweaver/internal/journal/bboltjournal"
@@ -120,17 +120,13 @@ func stateDir(t *testing.T) string {
 	return dir
 }
 
-func published(t *testing.T, dir string) (embedded.Current, bool) {
+func published(t *testing.T, dir string) (server.Leader, bool) {
 	t.Helper()
-	var c embedded.Current
-	data, err := os.ReadFile(filepath.Join(dir, "current"))
+	l, ok, err := server.ReadLeader(dir)
 	if err != nil {
-		return c, false
+		t.Fatal(err)
 	}
-	if err := json.Unmarshal(data, &c); err != nil {
-		t.Fatalf("the file is half written: %q", data)
-	}
-	return c, true
+	return l, ok
 }
 
 func end(t *testing.T, pid int, sig os.Signal) {

@@ -12,7 +12,7 @@ import (
 
 // Serve is the coordinator that Connect starts: it leads the journal in the
 // state folder, publishes where it listens, and ends when ctx does or when
-// nobody was there for IdleExit. It returns journal.ErrInUse when another
+// nobody was there for IdleExit. It returns a server.InUseError when another
 // process keeps the journal.
 func Serve(ctx context.Context, o Options) error {
 	o, err := o.complete()
@@ -23,7 +23,6 @@ func Serve(ctx context.Context, o Options) error {
 		return err
 	}
 	o.Logger.Info("starting", "dir", o.Dir, "version", o.Version, "pid", os.Getpid())
-	var led uint64
 	return server.Run(ctx, server.Config{
 		Address:    func(epoch uint64) string { return "unix://" + o.socket(epoch) },
 		Dir:        o.Dir,
@@ -32,11 +31,6 @@ func Serve(ctx context.Context, o Options) error {
 		Version:    o.Version,
 		Embedded:   true,
 		Logger:     o.Logger,
-		Ready: func(address string, epoch uint64) error {
-			led = epoch
-			o.sweep(epoch)
-			return o.publish(Current{Address: address, PID: os.Getpid(), Version: o.Version, Epoch: epoch})
-		},
-		Gone: func() { o.unpublish(led) },
+		Ready:      func(_ string, epoch uint64) error { o.sweep(epoch); return nil },
 	})
 }

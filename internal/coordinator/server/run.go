@@ -37,17 +37,16 @@ type Config struct {
 	Embedded bool
 	// Logger gets what operators want to know; nil discards it.
 	Logger *slog.Logger
-	// Ready is called once connections are accepted, with the address and the
-	// epoch; Gone when that is about to end, while the journal is still held.
-	// Gone may be called more than once.
+	// Ready is called once connections are accepted and the address is
+	// published, with that and the epoch.
 	Ready func(address string, epoch uint64) error
-	Gone  func()
 }
 
 // Run leads the journal in config.Dir and serves it until ctx ends or nobody
 // was there for config.IdleExit. The journal is released last. It returns nil
-// after an orderly end, and journal.ErrInUse when another process holds the
-// journal for longer than config.LeadWithin.
+// after an orderly end, and an InUseError when another process holds the journal
+// for longer than config.LeadWithin. While it serves, a file beside the journal
+// says so: see ReadLeader.
 func Run(ctx context.Context, config Config) (err error) {
 	if config.Address == nil {
 		if _, err := SocketPath(config.Listen); err != nil {
@@ -61,7 +60,7 @@ func Run(ctx context.Context, config Config) (err error) {
 	defer func() { err = errors.Join(err, j.Close()) }()
 	c, err := start(ctx, config, j)
 	if err != nil {
-		return err
+		return inUse(config.Dir, err)
 	}
 	defer func() { err = errors.Join(err, closeWithin(c)) }()
 	return serve(ctx, config, c)
@@ -103,12 +102,18 @@ func serve(ctx context.Context, config Config, c *coordinator.Coordinator) error
 		return err
 	}
 	defer removeSocket(address)
+	leader := Leader{Address: address, PID: os.Getpid(), Version: config.Version, Epoch: c.Epoch()}
+	gone := func() { unpublish(config.Dir, leader.Epoch) }
+	if err := publish(config.Dir, leader); err != nil {
+		return errors.Join(err, l.Close())
+	}
 	if config.Ready != nil {
 		if err := config.Ready(address, c.Epoch()); err != nil {
+			gone()
 			return errors.Join(err, l.Close())
 		}
 	}
-	return New(c).Serve(ctx, &closing{Listener: l, before: config.Gone}, config.IdleExit)
+	return New(c).Serve(ctx, &closing{Listener: l, before: gone}, config.IdleExit)
 }
 
 // closing calls before ahead of the first Close, so that nobody is sent to a
@@ -120,9 +125,7 @@ type closing struct {
 
 // Close implements net.Listener.
 func (c *closing) Close() error {
-	if c.before != nil {
-		c.before()
-	}
+	c.before()
 	return c.Listener.Close()
 }
 

@@ -6,12 +6,14 @@ package server_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +31,7 @@ import (
 	"github.com/tfweaver/tfweaver/internal/coordinator/coordinatortest"
 	"github.com/tfweaver/tfweaver/internal/coordinator/server"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/journal"
 	"github.com/tfweaver/tfweaver/internal/journal/memjournal"
 )
 
@@ -415,8 +418,18 @@ func TestRun(t *testing.T) {
 	second := config
 	second.LeadWithin = 50 * time.Millisecond
 	second.Listen = "unix://" + filepath.Join(dir, "other")
-	if err := server.Run(within(t), second); err == nil || !strings.Contains(err.Error(), "another process holds the journal") {
-		t.Errorf("a second Run: %v", err)
+	err := server.Run(within(t), second)
+	var inUse *server.InUseError
+	if !errors.As(err, &inUse) || !errors.Is(err, journal.ErrInUse) {
+		t.Fatalf("a second Run: %v; want the journal in use", err)
+	}
+	if inUse.Dir != config.Dir || inUse.Leader.PID != os.Getpid() || inUse.Leader.Address != config.Listen {
+		t.Errorf("the journal is led by %+v", inUse)
+	}
+	for _, want := range []string{config.Dir, strconv.Itoa(os.Getpid()), config.Listen} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not name %s", err, want)
+		}
 	}
 	cancel()
 	if err := <-done; err != nil {
@@ -424,6 +437,9 @@ func TestRun(t *testing.T) {
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "s")); err == nil {
 		t.Error("the socket was left behind")
+	}
+	if l, ok, err := server.ReadLeader(config.Dir); ok || err != nil {
+		t.Errorf("%+v is still said to lead, %v", l, err)
 	}
 	idle := config
 	idle.IdleExit = 20 * time.Millisecond

@@ -13,49 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestLateEndHarmsNobody: a leader that ends late takes back only what it has
-// said itself.
-func TestLateEndHarmsNobody(t *testing.T) {
-	t.Parallel()
-	o := Options{Dir: t.TempDir(), Runtime: t.TempDir()}
-	first := Current{Address: "unix://" + o.socket(1), PID: 11, Version: "1", Epoch: 1}
-	second := Current{Address: "unix://" + o.socket(2), PID: 12, Version: "2", Epoch: 2}
-	for _, c := range []Current{first, second} {
-		if err := o.publish(c); err != nil {
-			t.Fatal(err)
-		}
-	}
-	o.unpublish(1)
-	got, ok, err := o.current()
-	if err != nil || !ok {
-		t.Fatalf("the successor's word is gone: %v", err)
-	}
-	if diff := cmp.Diff(second, got); diff != "" {
-		t.Error(diff)
-	}
-	o.unpublish(2)
-	if _, ok, err := o.current(); ok || err != nil {
-		t.Errorf("it is still published, %v", err)
-	}
-	if entries, err := os.ReadDir(o.Dir); err != nil || len(entries) != 0 {
-		t.Errorf("%v is left behind, %v", entries, err)
-	}
-}
-
-// TestSpoiledHint: nobody depends on the file being whole.
-func TestSpoiledHint(t *testing.T) {
-	t.Parallel()
-	o := Options{Dir: t.TempDir()}
-	for _, text := range []string{"", "{", `{"pid":1}`, "\x00\x00"} {
-		if err := os.WriteFile(o.path(currentName), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if c, ok, err := o.current(); ok || err != nil {
-			t.Errorf("%q reads as %+v, %v", text, c, err)
-		}
-	}
-}
-
 // TestSweepSparesOthers: only sockets of the same state folder are removed.
 func TestSweepSparesOthers(t *testing.T) {
 	t.Parallel()
