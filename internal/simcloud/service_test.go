@@ -56,6 +56,9 @@ func TestTheAccountTakesOneAttachmentAtATime(t *testing.T) {
 	l.must(l.delete(attachmentPath + "0"))
 	l.settle()
 	l.gone(attachmentPath + "0")
+	if _, refusal := l.cloud.Read(simcloud.Call{Path: attachmentPath + "0"}); refusal.Code != arm.CodeResourceNotFound {
+		t.Errorf("an attachment that is gone is reported as %v", refusal)
+	}
 	list, refusal := l.cloud.List(simcloud.Call{Path: "/subscriptions/" + arm.DefaultSubscription + "/providers/Microsoft.Management/attachments"})
 	if refusal != nil || len(list.Value) != 1 || list.Value[0].ID != attachmentPath+"1" {
 		t.Errorf("list: %+v, %v", list, refusal)

@@ -92,8 +92,7 @@ func (s *serveCommand) config(logger *slog.Logger) (simcloud.Config, func() erro
 	cfg := simcloud.Config{
 		Subscriptions: s.Subscription, Latencies: s.Latency, Scale: s.Scale, Seed: s.Seed,
 		FirstCallExtra: s.FirstCallExtra, Supersede: s.Supersede, WritesPerSecond: s.Throttle,
-		Quotas:   s.Quota,
-		LogReads: s.LogReads, Logger: logger,
+		Quotas: s.Quota, LogReads: s.LogReads, Logger: logger,
 	}
 	none := func() error { return nil }
 	if s.Scale <= 0 {
