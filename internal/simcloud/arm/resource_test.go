@@ -20,6 +20,7 @@ func fullResource() arm.Resource {
 			AddressSpace:         &arm.AddressSpace{AddressPrefixes: []string{"10.0.0.0/8"}},
 			ServiceEndpoints:     []arm.ServiceEndpoint{{Service: "s"}},
 			NetworkSecurityGroup: arm.NewReference("nsg"), Subnet: arm.NewReference("subnet"), PublicIPAddress: arm.NewReference("pip"),
+			NetworkInterfaces: arm.NewReferences([]string{"nic"}), DataDisks: arm.NewReferences([]string{"disk"}), Statements: []string{"s"},
 		},
 	}
 }
@@ -35,6 +36,9 @@ func TestCloneSharesNothing(t *testing.T) {
 	c.Properties.NetworkSecurityGroup.ID = "x"
 	c.Properties.Subnet.ID = "x"
 	c.Properties.PublicIPAddress.ID = "x"
+	c.Properties.NetworkInterfaces[0].ID = "x"
+	c.Properties.DataDisks[0].ID = "x"
+	c.Properties.Statements[0] = "x"
 	if diff := cmp.Diff(fullResource(), r); diff != "" {
 		t.Errorf("a change of the clone reached the original (-want +got):\n%s", diff)
 	}
@@ -76,5 +80,21 @@ func TestKindsAreFoundByTheirKeys(t *testing.T) {
 	}
 	if arm.Kind(0).String() != "unknown kind" {
 		t.Errorf("the zero kind reads %q", arm.Kind(0))
+	}
+}
+
+func TestSizesAreFoundInAnySpelling(t *testing.T) {
+	t.Parallel()
+	for _, want := range arm.Sizes() {
+		got, ok := arm.SizeByName(strings.ToUpper(want.Name))
+		if !ok || got != want || !arm.IsFamily(strings.ToLower(want.Family)) {
+			t.Errorf("%s is found as %+v", want.Name, got)
+		}
+		if want.VCPUs < 1 || want.MaxDataDisks < 1 || want.MaxInterfaces < 1 {
+			t.Errorf("a size with nothing in it: %+v", want)
+		}
+	}
+	if _, ok := arm.SizeByName("Standard_None"); ok || arm.IsFamily("") {
+		t.Error("a size or a family that is not offered is found")
 	}
 }
