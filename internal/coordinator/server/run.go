@@ -60,7 +60,7 @@ func Run(ctx context.Context, config Config) (err error) {
 	defer func() { err = errors.Join(err, j.Close()) }()
 	c, err := start(ctx, config, j)
 	if err != nil {
-		return inUse(config.Dir, err)
+		return inUse(config.Dir, j.Explain(err))
 	}
 	defer func() { err = errors.Join(err, closeWithin(c)) }()
 	return serve(ctx, config, c)

@@ -142,7 +142,9 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 		"newer": {func(t *testing.T, path string) {
 			edit(t, path, func(tx *bbolt.Tx) error { return putUint(tx.Bucket(bucketMeta), keyFormat, 99) })
 		}, "install that version of tfweaver"},
-		"damaged": {func(t *testing.T, path string) { write(t, path, bytes.Repeat([]byte("x"), 1<<16)) }, "restore the file from a backup"},
+		"cut off":     {func(t *testing.T, path string) { truncate(t, path, 3*int64(os.Getpagesize())) }, "restore the file from a backup"},
+		"overwritten": {overwrite, "restore the file from a backup"},
+		"damaged":     {func(t *testing.T, path string) { write(t, path, bytes.Repeat([]byte("x"), 1<<16)) }, "restore the file from a backup"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -158,7 +160,15 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 			defer again.Close()
 			_, err := again.Lead(t.Context())
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), j.Path()) {
-				t.Errorf("Lead: %v; want the path and %q", err, c.want)
+				t.Fatalf("Lead: %v; want the path and %q", err, c.want)
+			}
+			for _, bad := range []string{"runtime error", "nil pointer", "unexpected fault"} {
+				if strings.Contains(err.Error(), bad) {
+					t.Errorf("Lead: %v", err)
+				}
+			}
+			if strings.Count(err.Error(), j.Path()) != 1 || strings.Count(err.Error(), journal.ErrCorrupt.Error()) > 1 {
+				t.Errorf("it says things twice: %v", err)
 			}
 		})
 	}
@@ -189,6 +199,13 @@ func TestPrivate(t *testing.T) {
 	}
 	if _, err := Open(shared); err == nil || !strings.Contains(err.Error(), "chmod 700") {
 		t.Errorf("Open in a folder that others can write: %v", err)
+	}
+	// Everybody's folder must stay so.
+	if err := os.Chmod(shared, 0o777|fs.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(shared); err == nil || strings.Contains(err.Error(), "chmod") || !strings.Contains(err.Error(), "of your own") {
+		t.Errorf("Open in everybody's folder: %v", err)
 	}
 }
 

@@ -8,6 +8,7 @@ package bboltjournal
 import (
 	"fmt"
 	"os"
+	"syscall"
 )
 
 // checkFolder refuses a folder in which others could replace the journal.
@@ -19,10 +20,15 @@ func checkFolder(dir string) error {
 	if !info.IsDir() {
 		return fmt.Errorf("%s is not a folder", dir)
 	}
-	if perm := info.Mode().Perm(); perm&0o022 != 0 {
-		return fmt.Errorf("others may write to the journal's folder %s (mode %04o): run `chmod 700 %s`", dir, perm, dir)
+	perm := info.Mode().Perm()
+	if perm&0o022 == 0 {
+		return nil
 	}
-	return nil
+	remedy := "name a folder of your own"
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) == os.Geteuid() && info.Mode()&os.ModeSticky == 0 {
+		remedy = fmt.Sprintf("run `chmod 700 %s`, or %s", dir, remedy)
+	}
+	return fmt.Errorf("others may write to the journal's folder %s (mode %04o): %s", dir, perm, remedy)
 }
 
 // syncFolder makes the entries of a folder durable.

@@ -10,8 +10,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 
 	"go.etcd.io/bbolt"
@@ -74,11 +76,16 @@ func openFile(path string) (*bbolt.DB, error) {
 
 // describe adds the remedy to the errors that a person has to act on.
 func describe(path string, err error) error {
+	var (
+		damage *DamageError
+		system *fs.PathError
+	)
 	switch {
+	case errors.As(err, &damage), errors.As(err, &system): // they name the file
+		return err
 	case errors.Is(err, bbolterrors.ErrInvalid), errors.Is(err, bbolterrors.ErrChecksum),
 		errors.Is(err, bbolterrors.ErrVersionMismatch), errors.Is(err, journal.ErrCorrupt):
-		return fmt.Errorf("%s: %w (%w): nothing was changed; restore the file from a backup, or move it away to start with an empty journal that knows of no running call",
-			path, journal.ErrCorrupt, err)
+		return &DamageError{Path: path, Err: err}
 	case errors.Is(err, journal.ErrNewer):
 		return fmt.Errorf("%s: %w: nothing was changed; install that version of tfweaver, or use another state folder", path, err)
 	default:
@@ -140,15 +147,27 @@ func layOut(tx *bbolt.Tx) error {
 }
 
 // guarded turns a panic over a damaged file, and the fault of a mapped page
-// that the file does not have, into ErrCorrupt.
+// that the file does not have, into a DamageError.
 func guarded(path string, f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: %s: %v", journal.ErrCorrupt, path, r)
+			err = &DamageError{Path: path, Err: unreadable(r)}
 		}
 	}()
 	return f()
+}
+
+// errUnreadable: the file's structure leads nowhere.
+var errUnreadable = errors.New("a part of it cannot be read")
+
+// unreadable is what a panic means. What the run time says of a fault tells
+// people nothing.
+func unreadable(panicked any) error {
+	if _, ok := panicked.(runtime.Error); ok {
+		return errUnreadable
+	}
+	return fmt.Errorf("%w: %v", errUnreadable, panicked)
 }
 
 // raiseEpoch begins the next leadership.
