@@ -87,8 +87,8 @@ func TestCloneIsIndependent(t *testing.T) {
 	b := busy(t)
 	before := b.AppendCanonical(nil, nil)
 	c := &bench{Table: b.Clone(), t: t, index: b.index}
+	c.ok(c.Settle("P", "3", Succeeded, b.index-1)) // one record with an earlier end
 	c.end("B", "", Succeeded)
-	c.end("P", "3", Succeeded)
 	c.Release("P")
 	c.observe(9, c.index, true)
 	c.ok(c.SetLimit("a", Bound{}))

@@ -11,7 +11,7 @@ func change(id CallID, n int64, after ...CallID) Call {
 
 func single(o Owner, n int64) agent { return agent{o, Order{change("", n)}, true} }
 
-// replace is delete first: the child goes before the parent and comes after it.
+// family is a parent and its child, both replaced: the child goes before the parent and comes after it.
 func family(o Owner) agent {
 	return agent{o, Order{change("1", -1), change("2", -1, "1"), change("3", 1, "2"), change("4", 1, "3")}, true}
 }
@@ -34,6 +34,13 @@ func TestAllInterleavings(t *testing.T) {
 		},
 		"replace with lost answers": {
 			scene{limit: At(2), use: 2, agents: []agent{swap("A", true), single("B", 1)}, reads: 1, release: true},
+			[]string{"full", "ambiguous", "waits", "exact sup", "exact inf"},
+		},
+		"create first": {
+			scene{
+				limit: At(2), use: 1, reads: 1, plain: true,
+				agents: []agent{{"A", Order{change("1", 1), change("2", -1, "1")}, true}, single("B", 1)},
+			},
 			[]string{"full", "ambiguous", "waits", "exact sup", "exact inf"},
 		},
 		"replace against create": {

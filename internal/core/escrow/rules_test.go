@@ -129,6 +129,11 @@ func TestI4AllBucketsOrNone(t *testing.T) {
 	if len(short) != 1 || short[0].Bucket != "a" || !short[0].Hopeless || short[0].Asked.Plus != 1 || short[0].High != 2 {
 		t.Errorf("shortfalls: %+v", short)
 	}
+	last := One(Collect(Effect{"0", 1}, Effect{"a", 1}))
+	b.fails(ErrCapacity, func() error { return b.Reserve("A", last, true) })
+	if !b.Hopeless(last.Demand()) {
+		t.Error("the last bucket counts as well")
+	}
 	b.ok(b.SetLimit("a", At(3)))
 	b.ok(b.Reserve("A", o, true))
 	if l := b.Level("b"); l.Plus != 1 || l.Known {
@@ -252,6 +257,19 @@ func TestI24ObservationOrder(t *testing.T) {
 	b.observe(6, b.index, true)
 	b.bounds(6, 6)
 	b.fails(ErrMalformed, func() error { _, err := b.Observe("a", Observation{Began: 2, At: 1}); return err })
+}
+
+// TestObservationOfCreateFirst: the read may have counted the new object, whose
+// predecessor will still go.
+func TestObservationOfCreateFirst(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 10, 5)
+	b.reserve("A", true, change("1", 1), change("2", -1, "1"))
+	b.run("A", "1")
+	b.observe(6, b.index, true)
+	b.bounds(7, 5)
+	b.end("A", "1", Succeeded)
+	b.bounds(7, 5)
 }
 
 // TestObservationWithUnstartedCalls: what starts later is in no read.
