@@ -51,6 +51,12 @@ type bench struct {
 // that the runs said and the cloud logged.
 func newBench(t *testing.T, setup lab.Setup) *bench {
 	t.Helper()
+	return newPatientBench(t, setup, patience)
+}
+
+// newPatientBench is newBench for a test that may take longer than others.
+func newPatientBench(t *testing.T, setup lab.Setup, patience time.Duration) *bench {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	e, err := shared.Experiment(ctx, setup)

@@ -35,6 +35,8 @@ type Run struct {
 	// done is closed when the process has exited and the fields above are set.
 	done   chan struct{}
 	failed error
+	// kill ends the process at once.
+	kill func() error
 }
 
 // Stdout is the standard output so far.
@@ -71,7 +73,7 @@ func (r *Run) Exited() bool {
 
 // Interrupt asks the process to end, as Ctrl-C does.
 func (r *Run) Interrupt() error {
-	if err := interrupt(r.cmd.Process); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	if err := r.cmd.Cancel(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("%s: interrupt: %w", r.Name, err)
 	}
 	return nil
@@ -82,7 +84,7 @@ func (r *Run) waitOrKill() {
 	select {
 	case <-r.done:
 	case <-time.After(killGrace):
-		_ = r.cmd.Process.Kill() // it may have exited this moment
+		_ = r.kill() // it may have exited this moment
 		<-r.done
 	}
 }
@@ -135,19 +137,33 @@ func finish(r *Run, err error) (*Run, error) {
 // start runs a program in the workspace. When ctx ends the process is
 // interrupted, and killed when that does not help.
 func (w *Workspace) start(ctx context.Context, program string, args []string) (*Run, error) {
-	r := &Run{Actor: w.Actor, Name: w.Actor + ": " + filepath.Base(program) + " " + strings.Join(args, " "), ExitCode: -1, done: make(chan struct{})}
-	r.cmd = exec.CommandContext(ctx, program, args...)
+	r := newRun(exec.CommandContext(ctx, program, args...), w.Actor, filepath.Base(program)+" "+strings.Join(args, " "))
 	r.cmd.Dir, r.cmd.Env = w.Dir, w.of.environment(w.Actor)
-	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
-	r.cmd.Cancel = func() error { return interrupt(r.cmd.Process) }
-	r.cmd.WaitDelay = killGrace
+	if err := w.of.launch(r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// newRun is a run that was not started yet.
+func newRun(cmd *exec.Cmd, actor, name string) *Run {
+	r := &Run{Actor: actor, Name: actor + ": " + name, ExitCode: -1, cmd: cmd, done: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = &r.stdout, &r.stderr
+	cmd.Cancel = func() error { return interrupt(cmd.Process) }
+	cmd.WaitDelay = killGrace
+	r.kill = func() error { return cmd.Process.Kill() }
+	return r
+}
+
+// launch starts a run and keeps it for the report.
+func (e *Experiment) launch(r *Run) error {
 	r.Started = time.Now()
 	if err := r.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("%s: %w", r.Name, err)
+		return fmt.Errorf("%s: %w", r.Name, err)
 	}
-	w.of.keep(r)
+	e.keep(r)
 	go r.reap()
-	return r, nil
+	return nil
 }
 
 // reap waits for the process. Only a failure to wait is an error.
