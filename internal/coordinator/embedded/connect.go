@@ -38,7 +38,7 @@ const (
 
 // Connect reaches the coordinator of this user, and starts one when there is
 // none. The client finds or starts the next one by itself when the one it
-// talks to ends.
+// talks to ends. A StartError says why none can be started.
 func Connect(ctx context.Context, o Options) (*client.Client, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -61,7 +61,7 @@ func Connect(ctx context.Context, o Options) (*client.Client, error) {
 			return c, err
 		}
 	}
-	return nil, fmt.Errorf("%w: coordinators end as soon as they are reached; see %s", client.ErrUnreachable, o.path(logName))
+	return nil, o.silent("coordinators end as soon as they are reached", errLeft)
 }
 
 // Resume is Connect for those who only want to know what is going on: it
@@ -113,7 +113,7 @@ func (o Options) findOrStart(ctx context.Context) (net.Conn, error) {
 		}
 		unlock, ok, err := tryLock(o.path(lockName))
 		if err != nil {
-			return nil, fmt.Errorf("start a coordinator: %w", err)
+			return nil, &StartError{Reason: err.Error(), Err: err}
 		}
 		if ok {
 			conn, err := o.start(ctx)
@@ -125,7 +125,7 @@ func (o Options) findOrStart(ctx context.Context) (net.Conn, error) {
 			return conn, err
 		}
 		if err := pause(ctx); err != nil {
-			return nil, fmt.Errorf("%w: another process has been starting one for too long; see %s: %w", client.ErrUnreachable, o.path(logName), err)
+			return nil, o.silent("another process has been starting one for too long", err)
 		}
 	}
 }

@@ -437,7 +437,48 @@ func TestNewerJournal(t *testing.T) {
 	}
 	_, err = embedded.Connect(within(t), options(dir, "1m"))
 	if err == nil || !strings.Contains(err.Error(), journal.ErrNewer.Error()) || !strings.Contains(err.Error(), j.Path()) {
-		t.Errorf("Connect: %v; want the newer journal named", err)
+		t.Fatalf("Connect: %v; want the newer journal named", err)
+	}
+	wantPlain(t, err)
+}
+
+// wantPlain: people get one sentence, and nothing of the log.
+func wantPlain(t *testing.T, err error) {
+	t.Helper()
+	var start *embedded.StartError
+	if !errors.As(err, &start) {
+		t.Errorf("%v is no StartError", err)
+	}
+	for _, bad := range []string{"\n", "level=", "exit status", "runtime error", "Error:"} {
+		if strings.Contains(err.Error(), bad) {
+			t.Errorf("%q has %q in it", err, bad)
+		}
+	}
+}
+
+// TestDamagedJournal: the journal is named with what to do about it.
+func TestDamagedJournal(t *testing.T) {
+	t.Parallel()
+	dir := stateDir(t)
+	j, err := bboltjournal.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Lead(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	if err := os.Truncate(j.Path(), 3*int64(os.Getpagesize())); err != nil {
+		t.Fatal(err)
+	}
+	for name, ask := range map[string]func(context.Context, embedded.Options) (*client.Client, error){
+		"Connect": embedded.Connect, "Resume": embedded.Resume,
+	} {
+		_, err = ask(within(t), options(dir, "1m"))
+		if err == nil || !strings.Contains(err.Error(), j.Path()) || !strings.Contains(err.Error(), "backup") {
+			t.Fatalf("%s: %v; want the journal and the remedy", name, err)
+		}
+		wantPlain(t, err)
 	}
 }
 
@@ -461,7 +502,14 @@ func TestFoldersAreChecked(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := embedded.Connect(within(t), options(dir, "1m")); err == nil || !strings.Contains(err.Error(), "chmod 700") {
+	if _, err := embedded.Connect(within(t), options(dir, "1m")); err == nil || !strings.Contains(err.Error(), "chmod 700") ||
+		!strings.Contains(err.Error(), "the state folder "+dir) || !strings.Contains(err.Error(), "XDG_STATE_HOME") {
 		t.Errorf("Connect: %v", err)
+	}
+	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := embedded.Connect(within(t), options(dir, "1m")); err == nil || strings.Contains(err.Error(), "chmod") {
+		t.Errorf("Connect in everybody's folder: %v", err)
 	}
 }

@@ -6,7 +6,9 @@ package embedded
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -49,9 +51,12 @@ type Options struct {
 }
 
 // DefaultDir is the state folder of this user: tfweaver in XDG_STATE_HOME, or
-// in ~/.local/state; in the local application data on Windows.
+// in .local/state of the home that the system's user database has for the
+// user; in the local application data on Windows. HOME counts only where the
+// database knows no home that can be used: jobs of one user on one machine with
+// homes of their own share the cloud, and so the coordinator.
 func DefaultDir() (string, error) {
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+	if dir := os.Getenv(stateVariable); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "tfweaver"), nil
 	}
 	return defaultDir()
@@ -97,27 +102,80 @@ func (o Options) prefix() string {
 	return hex.EncodeToString(sum[:4]) + "-"
 }
 
+// runtime is the folder of the sockets. Where XDG_RUNTIME_DIR is too long for
+// one, it is a folder of this user among the temporary files.
 func (o Options) runtime() string {
 	if o.Runtime != "" {
 		return o.Runtime
 	}
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "tfweaver")
+	if dir := os.Getenv(runtimeVariable); filepath.IsAbs(dir) {
+		if dir = filepath.Join(dir, "tfweaver"); o.fits(dir) {
+			return dir
+		}
 	}
 	return filepath.Join(tempDir(), "tfweaver-"+userID())
 }
 
+// fits says whether a folder leaves room for the sockets of all leaders to
+// come.
+func (o Options) fits(dir string) bool {
+	return len(filepath.Join(dir, o.prefix()))+len("0123456789.sock") <= server.MaxSocketPath
+}
+
+// Variables that name the folders.
+const (
+	stateVariable   = "XDG_STATE_HOME"
+	runtimeVariable = "XDG_RUNTIME_DIR"
+)
+
 // prepare makes the folders, and refuses what others could tamper with.
 func (o Options) prepare() error {
-	for _, dir := range []string{o.Dir, o.runtime()} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("make the folder of the coordinator: %w", err)
-		}
-		if err := server.CheckFolder(dir); err != nil {
-			return err
+	if dir := o.runtime(); !o.fits(dir) {
+		return &StartError{
+			Reason: fmt.Sprintf("the path of the sockets' folder %s is too long for sockets: set %s to a shorter one", dir, runtimeVariable),
 		}
 	}
-	return nil
+	if err := prepare("the state folder", o.Dir, stateVariable); err != nil {
+		return err
+	}
+	return prepare("the sockets' folder", o.runtime(), runtimeVariable)
+}
+
+// prepare makes a folder. The variable says where people can have it instead.
+func prepare(what, dir, variable string) error {
+	remedy := fmt.Sprintf("set %s to a folder of your own", variable)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return &StartError{Reason: fmt.Sprintf("%s cannot be made: %v: %s", what, err, remedy), Err: err}
+	}
+	err := server.CheckFolder(dir)
+	var folder *server.FolderError
+	if errors.As(err, &folder) && folder.Closable {
+		remedy = fmt.Sprintf("run `chmod 700 %s`, or %s", dir, remedy)
+	}
+	if err == nil {
+		if err = writable(dir); err == nil {
+			return nil
+		}
+	}
+	return &StartError{Reason: fmt.Sprintf("%s %v: %s", what, err, remedy), Err: err}
+}
+
+// writable makes sure that this process may make files in a folder.
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".probe")
+	if err != nil {
+		return &server.FolderError{Dir: dir, Reason: "cannot be written by you (" + systemReason(err) + ")"}
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// systemReason is what the operating system says, without the path.
+func systemReason(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
 }
 
 func (o Options) path(name string) string { return filepath.Join(o.Dir, name) }

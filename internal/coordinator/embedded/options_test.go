@@ -4,6 +4,7 @@
 package embedded
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfweaver/tfweaver/internal/coordinator/server"
 )
 
 // TestSweepSparesOthers: only sockets of the same state folder are removed.
@@ -71,8 +74,45 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("arguments %q; want %q", o.Args, want)
 	}
 	t.Setenv("XDG_STATE_HOME", "relative") // is to be ignored
-	t.Setenv("HOME", state)
-	if dir, err := DefaultDir(); err != nil || !strings.HasPrefix(dir, state) {
+	if dir, err := DefaultDir(); err != nil || !filepath.IsAbs(dir) || strings.Contains(dir, "relative") {
 		t.Errorf("DefaultDir = %s, %v", dir, err)
+	}
+}
+
+// TestLongRuntimeFolder: a folder that is too long for sockets is not used,
+// and one that was asked for is refused before anything is made.
+func TestLongRuntimeFolder(t *testing.T) {
+	long := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
+	t.Setenv("XDG_RUNTIME_DIR", long)
+	o := Options{Dir: t.TempDir()}
+	if socket := o.socket(1 << 32); strings.HasPrefix(socket, long) || len(socket) > server.MaxSocketPath {
+		t.Errorf("the socket is %s", socket)
+	}
+	o = Options{Dir: filepath.Join(t.TempDir(), "state"), Runtime: long}
+	err := o.prepare()
+	if err == nil || !strings.Contains(err.Error(), "XDG_RUNTIME_DIR") || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("prepare: %v", err)
+	}
+	if _, err := os.Stat(o.Dir); err == nil {
+		t.Error("the state folder was made all the same")
+	}
+}
+
+// TestFailureIsReadOnce: only the word of the process that was started counts.
+func TestFailureIsReadOnce(t *testing.T) {
+	t.Parallel()
+	o := Options{Dir: t.TempDir()}
+	o.confess(&StartError{Reason: "the disk is full"})
+	if reason, ok := o.confession(os.Getpid()); !ok || reason != "the disk is full" {
+		t.Errorf("confession = %q, %v", reason, ok)
+	}
+	if reason, ok := o.confession(os.Getpid() + 1); ok {
+		t.Errorf("another process confesses %q", reason)
+	}
+	if err := errors.Join(o.forget(), o.forget()); err != nil {
+		t.Fatal(err)
+	}
+	if reason, ok := o.confession(os.Getpid()); ok {
+		t.Errorf("what was forgotten says %q", reason)
 	}
 }

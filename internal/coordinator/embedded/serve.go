@@ -6,6 +6,7 @@ package embedded
 import (
 	"context"
 	"os"
+	"path/filepath"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator/server"
 )
@@ -23,7 +24,10 @@ func Serve(ctx context.Context, o Options) error {
 		return err
 	}
 	o.Logger.Info("starting", "dir", o.Dir, "version", o.Version, "pid", os.Getpid())
-	return server.Run(ctx, server.Config{
+	if dir := os.Getenv(runtimeVariable); dir != "" && filepath.Dir(o.runtime()) != filepath.Clean(dir) && o.Runtime == "" {
+		o.Logger.Warn("no sockets in "+runtimeVariable+": its path is relative or too long", "instead", o.runtime())
+	}
+	err = server.Run(ctx, server.Config{
 		Address:    func(epoch uint64) string { return "unix://" + o.socket(epoch) },
 		Dir:        o.Dir,
 		LeadWithin: leadWithin,
@@ -33,4 +37,8 @@ func Serve(ctx context.Context, o Options) error {
 		Logger:     o.Logger,
 		Ready:      func(_ string, epoch uint64) error { o.sweep(epoch); return nil },
 	})
+	if err != nil {
+		o.confess(err)
+	}
+	return err
 }

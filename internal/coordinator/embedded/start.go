@@ -4,17 +4,14 @@
 package embedded
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 )
 
 const (
@@ -24,8 +21,6 @@ const (
 	logName = "serve.log"
 	// maxLog is from which size on the log is put aside.
 	maxLog = 4 << 20
-	// maxTail is how much of the log stands in an error.
-	maxTail = 600
 )
 
 // start starts a coordinator, unless one has appeared, and waits until it can
@@ -34,18 +29,9 @@ func (o Options) start(ctx context.Context) (net.Conn, error) {
 	if conn, err := o.find(ctx); err == nil {
 		return conn, nil
 	}
-	log, err := openLog(o.path(logName))
+	pid, ended, err := o.launch()
 	if err != nil {
-		return nil, fmt.Errorf("start a coordinator: %w", err)
-	}
-	defer log.Close()
-	begin, err := log.Seek(0, io.SeekEnd)
-	if err != nil {
-		return nil, fmt.Errorf("start a coordinator: %w", err)
-	}
-	ended, err := o.spawn(log)
-	if err != nil {
-		return nil, fmt.Errorf("start a coordinator: %w", err)
+		return nil, &StartError{Reason: err.Error(), Err: err}
 	}
 	for {
 		conn, err := o.find(ctx)
@@ -54,41 +40,62 @@ func (o Options) start(ctx context.Context) (net.Conn, error) {
 		}
 		select {
 		case err := <-ended:
-			return o.afterEnd(ctx, begin, err)
+			return o.afterEnd(ctx, pid, err)
 		default:
 		}
 		if err := pause(ctx); err != nil {
-			return nil, fmt.Errorf("%w: the one that was started does not answer%s: %w", client.ErrUnreachable, o.said(begin), err)
+			return nil, o.silent("the one that was started (process "+strconv.Itoa(pid)+") does not answer", err)
 		}
 	}
+}
+
+// launch starts the program with its log.
+func (o Options) launch() (pid int, ended <-chan error, err error) {
+	if err := o.forget(); err != nil {
+		return 0, nil, err
+	}
+	log, err := openLog(o.path(logName))
+	if err != nil {
+		return 0, nil, err
+	}
+	defer log.Close()
+	return o.spawn(log)
 }
 
 // afterEnd is called when the started coordinator has ended. That is no error
 // when another one has appeared.
-func (o Options) afterEnd(ctx context.Context, begin int64, err error) (net.Conn, error) {
+func (o Options) afterEnd(ctx context.Context, pid int, err error) (net.Conn, error) {
 	if conn, findErr := o.find(ctx); findErr == nil {
 		return conn, nil
+	}
+	if reason, ok := o.confession(pid); ok {
+		return nil, &StartError{Reason: reason, Err: err}
 	}
 	if err == nil {
 		err = errLeft
 	}
-	return nil, fmt.Errorf("%w: %s %s did not stay (%w)%s", client.ErrUnreachable, o.Executable, strings.Join(o.Args, " "), err, o.said(begin))
+	return nil, o.silent(fmt.Sprintf("%s ended without a word (%v)", o.Executable, err), err)
+}
+
+// silent is a failure of which only the log may tell more.
+func (o Options) silent(reason string, err error) error {
+	return &StartError{Reason: reason + "; see its log " + o.path(logName), Err: err}
 }
 
 // spawn starts the program detached from this one. The channel gets the error
 // with which it ends, should it end before this process.
-func (o Options) spawn(log *os.File) (<-chan error, error) {
+func (o Options) spawn(log *os.File) (int, <-chan error, error) {
 	cmd := exec.Command(o.Executable, o.Args...) //nolint:gosec // the program itself, or what the caller names
 	cmd.Dir = o.Dir                              // holds no other folder in use
 	cmd.Env = keep(os.Environ())
 	cmd.Stdout, cmd.Stderr = log, log
 	detach(cmd)
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	return ended, nil
+	return cmd.Process.Pid, ended, nil
 }
 
 // keep is the part of the environment that the coordinator needs. It outlives
@@ -113,29 +120,4 @@ func openLog(path string) (*os.File, error) {
 		}
 	}
 	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
-}
-
-// said is what the coordinator has logged since begin, for an error.
-func (o Options) said(begin int64) string {
-	path := o.path(logName)
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	if _, err := f.Seek(begin, io.SeekStart); err != nil {
-		return ""
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxLog))
-	if err != nil {
-		return ""
-	}
-	data = bytes.TrimSpace(data)
-	if len(data) == 0 {
-		return "; see " + path
-	}
-	if len(data) > maxTail {
-		data = data[len(data)-maxTail:]
-	}
-	return "; it said: " + string(data)
 }

@@ -11,21 +11,25 @@ import (
 	"syscall"
 )
 
-// CheckFolder refuses a folder in which others could put a socket of theirs:
-// one that they own or may write to.
+// CheckFolder refuses a folder in which others could put files of theirs: one
+// that they own or may write to. The error is a FolderError, or says that the
+// folder cannot be looked at.
 func CheckFolder(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
-		return fmt.Errorf("look at the socket's folder: %w", err)
+		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is not a folder", dir)
-	}
-	if perm := info.Mode().Perm(); perm&0o022 != 0 {
-		return fmt.Errorf("others may write to the socket's folder %s (mode %04o): run `chmod 700 %s`, or use another folder", dir, perm, dir)
+		return &FolderError{Dir: dir, Reason: "is not a folder"}
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-		return fmt.Errorf("the socket's folder %s belongs to user %d: use a folder of your own", dir, st.Uid)
+		return &FolderError{Dir: dir, Reason: fmt.Sprintf("belongs to user %d", st.Uid)}
+	}
+	if perm := info.Mode().Perm(); perm&0o022 != 0 {
+		return &FolderError{
+			Dir: dir, Reason: fmt.Sprintf("can be written by others (mode %04o)", perm),
+			Closable: info.Mode()&os.ModeSticky == 0,
+		}
 	}
 	return nil
 }

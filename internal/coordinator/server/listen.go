@@ -11,13 +11,14 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// maxSocketPath is what the smallest sockaddr_un among the supported systems
-// holds, without the closing zero.
-const maxSocketPath = 103
+// MaxSocketPath is the length in bytes of a socket's path: what the smallest
+// sockaddr_un among the supported systems holds, without the closing zero.
+const MaxSocketPath = 103
 
 // scheme begins the addresses of Unix sockets.
 const scheme = "unix://"
@@ -32,8 +33,8 @@ func SocketPath(address string) (string, error) {
 		return "", fmt.Errorf("%q is not an address; use unix:///path/to/socket", address)
 	case !filepath.IsAbs(path):
 		return "", fmt.Errorf("%s: the path of the socket must be absolute, as in unix:///path/to/socket", address)
-	case len(path) > maxSocketPath:
-		return "", fmt.Errorf("%s: the path of a socket may have %d bytes and this has %d; use a shorter folder", address, maxSocketPath, len(path))
+	case len(path) > MaxSocketPath:
+		return "", fmt.Errorf("%s: the path of a socket may have %d bytes and this has %d; use a shorter folder", address, MaxSocketPath, len(path))
 	}
 	return path, nil
 }
@@ -53,7 +54,7 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 		return nil, fmt.Errorf("make the socket's folder: %w", err)
 	}
 	if err := CheckFolder(dir); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the socket's folder %w: listen in a folder that only you can write to, such as %s", err, suggestion(dir, path))
 	}
 	if err := clearDead(ctx, path); err != nil {
 		return nil, err
@@ -69,6 +70,11 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 		return nil, errors.Join(fmt.Errorf("make the socket private: %w", err), l.Close())
 	}
 	return &private{Listener: l}, nil
+}
+
+// suggestion is an address in a folder of its own, which Listen would make.
+func suggestion(dir, path string) string {
+	return scheme + filepath.Join(dir, "tfweaver-"+strconv.Itoa(os.Geteuid()), filepath.Base(path))
 }
 
 // clearDead removes a socket that nobody listens on any more.

@@ -1,0 +1,83 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package embedded
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// failureName is the file in which a coordinator that could not start says
+// why, for the process that started it.
+const failureName = "failure"
+
+// maxFailure bounds in bytes what is read of that file.
+const maxFailure = 16 << 10
+
+// StartError: the coordinator of this user cannot be started.
+type StartError struct {
+	// Reason is one clause that says why, with the remedy.
+	Reason string
+	// Err is the cause where it is known in this process; it may be nil.
+	Err error
+}
+
+// Error says what cannot be done and why.
+func (e *StartError) Error() string {
+	return "the coordinator of this machine cannot be started: " + e.Reason
+}
+
+// Unwrap is the cause.
+func (e *StartError) Unwrap() error { return e.Err }
+
+// failure is the content of the file.
+type failure struct {
+	PID    int    `json:"pid"`
+	Reason string `json:"reason"`
+}
+
+// confess writes down why this process cannot serve.
+func (o Options) confess(err error) {
+	var start *StartError
+	reason := err.Error()
+	if errors.As(err, &start) {
+		reason = start.Reason
+	}
+	data, err := json.Marshal(failure{PID: os.Getpid(), Reason: reason})
+	if err == nil {
+		err = os.WriteFile(o.path(failureName), data, 0o600)
+	}
+	if err != nil {
+		o.Logger.Warn("cannot write down why it does not start", "error", err)
+	}
+}
+
+// forget removes what an earlier process wrote down.
+func (o Options) forget() error {
+	err := os.Remove(o.path(failureName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// confession is why the process with an id could not serve, if it has written
+// that down.
+func (o Options) confession(pid int) (reason string, ok bool) {
+	info, err := os.Stat(o.path(failureName))
+	if err != nil || info.Size() > maxFailure {
+		return "", false
+	}
+	data, err := os.ReadFile(o.path(failureName))
+	if err != nil {
+		return "", false
+	}
+	var f failure
+	if err := json.Unmarshal(data, &f); err != nil || f.PID != pid || f.Reason == "" {
+		return "", false
+	}
+	return f.Reason, true
+}
