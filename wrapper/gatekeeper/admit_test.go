@@ -256,7 +256,7 @@ func TestWaitingIsShown(t *testing.T) {
 	if len(r.view.admitted) != 1 || r.view.admitted[0].Tx != "t1" {
 		t.Errorf("admission shown as %+v", r.view.admitted)
 	}
-	if w := r.Summary().Waited; len(w) != 1 || w[0].Holder != `alice ("net")` || w[0].Refused {
+	if w := r.Summary().Waited; len(w) != 1 || len(w[0].Holders) != 1 || w[0].Holders[0].Name != `alice ("net")` || w[0].Refused {
 		t.Errorf("summary %+v", w)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
 
@@ -16,18 +17,33 @@ type ledger struct {
 	waits     []views.Waited
 	refusals  []views.Refused
 	uncertain []views.Uncertain
+	// inWay are the other sessions that were in the way, in order.
+	inWay []string
+}
+
+// blame notes sessions that were in the way; the lock is held.
+func (l *ledger) blame(parties []views.Party) {
+	for _, p := range parties {
+		if !slices.Contains(l.inWay, p.Session) {
+			l.inWay = append(l.inWay, p.Session)
+		}
+	}
 }
 
 func (l *ledger) waited(w views.Waited) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.waits = append(l.waits, w)
+	l.blame(w.Holders)
 }
 
 func (l *ledger) refused(r views.Refused) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.refusals = append(l.refusals, r)
+	if r.Report != nil && len(r.OwnState) == 0 {
+		l.blame(live(*r.Report))
+	}
 }
 
 func (l *ledger) lost(u views.Uncertain) {
@@ -41,5 +57,15 @@ func (l *ledger) summary() views.Summary {
 	defer l.mu.Unlock()
 	return views.Summary{
 		Waited: slices.Clone(l.waits), Refused: slices.Clone(l.refusals), Uncertain: slices.Clone(l.uncertain),
+		InWay: slices.Clone(l.inWay),
 	}
+}
+
+// live are the other sessions of a report that were at work, not those that
+// left something behind once.
+func live(r conflict.Report) []views.Party {
+	r.Conflicts = slices.DeleteFunc(slices.Clone(r.Conflicts), func(c conflict.Conflict) bool {
+		return c.Holder != nil && c.Holder.State == conflict.Ended
+	})
+	return views.Foreign(r)
 }

@@ -4,6 +4,7 @@
 package gatekeeper
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,29 +30,54 @@ func (g *Gatekeeper) documented(report conflict.Report) conflict.Report {
 
 // reject is the coordinator's refusal. The detail must carry everything:
 // Terraform drops the address of a refused delete.
-func (g *Gatekeeper) reject(a *admittance, report conflict.Report) error {
+func (g *Gatekeeper) reject(ctx context.Context, a *admittance, report conflict.Report) error {
 	a.watch.abandoned()
 	report = g.documented(report)
-	g.noteRefused(views.Refused{Address: a.name(), Report: &report})
-	summary := "Change refused: it conflicts with another session"
-	if report.Decision == conflict.Replan {
-		summary = "Change refused: the plan is out of date"
+	own := g.ownState(ctx, report)
+	g.noteRefused(views.Refused{Address: a.name(), Report: &report, OwnState: own})
+	text := detail(a, report)
+	switch {
+	case report.Decision == conflict.Replan:
+		return &intercept.Refusal{Summary: "Change refused: the plan is out of date", Detail: text}
+	case len(own) > 0:
+		return &intercept.Refusal{Summary: "Change refused: other objects of this state are in the way", Detail: text + "\n" + views.WayOut(own)}
+	default:
+		return &intercept.Refusal{Summary: "Change refused: it conflicts with another session", Detail: text}
 	}
-	return &intercept.Refusal{Summary: summary, Detail: detail(a, report)}
 }
 
-// giveUp is a wait that took too long.
+// giveUp is a wait that took too long. It tells how things are by now.
 func (g *Gatekeeper) giveUp(a *admittance) error {
 	a.watch.abandoned()
-	reason := fmt.Sprintf("it waited %s for another session, as long as -weaver-wait allows", g.wait.Round(time.Second))
+	reason := fmt.Sprintf("it waited %s for other sessions, as long as -weaver-wait allows", g.wait.Round(time.Second))
 	report := a.lastReport()
 	g.noteRefused(views.Refused{Address: a.name(), Reason: reason, Report: report})
 	refusal := &intercept.Refusal{Summary: "Change refused: waited too long for another session"}
-	refusal.Detail = a.name() + " was not sent: " + reason + ". Nothing was changed."
-	if report != nil {
-		refusal.Detail = detail(a, *report) + "\n\n" + refusal.Detail
+	refusal.Detail = a.name() + " was not sent to the provider: " + reason + "."
+	if report == nil {
+		refusal.Detail += " Nothing was changed. Run the command again."
+		return refusal
 	}
+	refusal.Detail += inTheWay(*report) + "\nNothing was changed. Run the command again later, or let it wait longer with -weaver-wait; " +
+		"`tfweaver why " + report.ID + "` for more."
 	return refusal
+}
+
+// inTheWay says what a wait was for when it ended, since when, and what would
+// end what does not end by itself.
+func inTheWay(report conflict.Report) string {
+	// As a refusal the text says nothing of a queue that was left.
+	report.Decision, report.Wait = conflict.Reject, nil
+	sentence, next := views.Told(report)
+	_, reason, ok := strings.Cut(sentence, ": ")
+	if !ok {
+		return ""
+	}
+	text := "\nStill in the way: " + reason
+	if strings.Contains(next, "tfweaver resolve") {
+		text += "\n" + next
+	}
+	return text
 }
 
 // fail is everything else: the coordinator is gone, or the rules do not fit.
@@ -78,13 +104,12 @@ func (g *Gatekeeper) noteRefused(r views.Refused) {
 }
 
 // detail is the text of a report, with the address in front where the text
-// does not name it. Terraform breaks lines by itself, so what was one sentence
-// becomes one again; the hint stays on its own line.
+// does not name it. Terraform breaks lines by itself; the hint stays on a line
+// of its own.
 func detail(a *admittance, report conflict.Report) string {
-	lines := strings.Split(strings.TrimRight(conflict.Text(report), "\n"), "\n")
-	text := lines[0]
-	if last := len(lines) - 1; last > 0 {
-		text = strings.Join(lines[:last], " ") + "\n" + lines[last]
+	text, hint := views.Told(report)
+	if hint != "" {
+		text += "\n" + hint
 	}
 	if a.op.Address != "" && !strings.Contains(text, a.op.Address) {
 		text = a.op.Address + ": " + text

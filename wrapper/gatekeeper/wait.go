@@ -4,6 +4,7 @@
 package gatekeeper
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -23,11 +24,19 @@ type wait struct {
 
 	mu     sync.Mutex
 	last   *conflict.Report
+	lastAt time.Time // when last came
 	since  time.Time // of the first wait behind another session
 	timer  *time.Ticker
 	done   chan struct{}
 	ended  bool
 	behind string
+	// parties are all other sessions that were in the way, in order.
+	parties []views.Party
+	// foreign is for how long they were, up to turned; on says whether one is
+	// in the way since then.
+	foreign time.Duration
+	turned  time.Time
+	on      bool
 }
 
 func newWait(g *Gatekeeper, address string, p *patience) *wait {
@@ -39,21 +48,41 @@ func (w *wait) show(news client.Waiting) {
 	w.patience.run(news.Foreign)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	now := time.Now()
 	report := w.gate.documented(news.Report)
-	w.last = &report
+	w.last, w.lastAt = &report, now
+	w.turn(now, news.Foreign)
 	if !news.Foreign || w.ended {
 		return
 	}
+	w.blame(report)
 	before := w.behind
 	w.behind = views.Holders(report)
 	switch {
 	case w.timer != nil && w.behind != before:
-		w.gate.view.Waiting(views.Waiting{Address: w.address, Report: report, Waited: time.Since(w.since)})
+		w.gate.view.Waiting(views.Waiting{Address: w.address, Report: report, Waited: now.Sub(w.since)})
 	case w.timer == nil:
-		w.since = time.Now()
+		w.since = now
 		w.timer = time.NewTicker(w.gate.repeat)
 		w.gate.view.Waiting(views.Waiting{Address: w.address, Report: report})
 		go w.remind(w.timer.C)
+	}
+}
+
+// turn notes from when on another session is in the way, or a sibling call.
+func (w *wait) turn(now time.Time, on bool) {
+	if w.on {
+		w.foreign += now.Sub(w.turned)
+	}
+	w.on, w.turned = on, now
+}
+
+// blame adds the sessions of a report to those that were in the way.
+func (w *wait) blame(report conflict.Report) {
+	for _, p := range views.Foreign(report) {
+		if !slices.Contains(w.parties, p) {
+			w.parties = append(w.parties, p)
+		}
 	}
 }
 
@@ -62,8 +91,8 @@ func (w *wait) remind(tick <-chan time.Time) {
 		select {
 		case <-tick:
 			w.mu.Lock()
-			if !w.ended {
-				w.gate.view.Waiting(views.Waiting{Address: w.address, Report: *w.last, Waited: time.Since(w.since)})
+			if !w.ended && w.on { // behind a sibling there is nothing to say
+				w.gate.view.Waiting(views.Waiting{Address: w.address, Report: aged(*w.last, time.Since(w.lastAt)), Waited: time.Since(w.since)})
 			}
 			w.mu.Unlock()
 		case <-w.done:
@@ -80,43 +109,70 @@ func (w *wait) stop() {
 		return
 	}
 	w.ended = true
+	w.turn(time.Now(), false)
 	close(w.done)
 	if w.timer != nil {
 		w.timer.Stop()
 	}
 }
 
-// waited is for how long the call was behind other sessions.
-func (w *wait) waited() (time.Duration, bool) {
+// waited is what there is to tell of the wait, once it has ended; false when
+// no other session was in the way.
+func (w *wait) waited() (views.Waited, bool) {
 	if w == nil {
-		return 0, false
+		return views.Waited{}, false
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.since.IsZero() {
-		return 0, false
-	}
-	return time.Since(w.since), true
+	return views.Waited{Address: w.address, For: w.foreign, Holders: w.parties}, !w.since.IsZero()
 }
 
+// report is the last one, as old as it is by now.
 func (w *wait) report() *conflict.Report {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.last
+	if w.last == nil {
+		return nil
+	}
+	report := aged(*w.last, time.Since(w.lastAt))
+	return &report
+}
+
+// aged is a report some time after it was made, as far as it counts time.
+func aged(r conflict.Report, by time.Duration) conflict.Report {
+	r.Conflicts = slices.Clone(r.Conflicts)
+	for i, c := range r.Conflicts {
+		if c.Holder != nil && c.Holder.HeldFor > 0 {
+			h := *c.Holder
+			h.HeldFor += by.Seconds()
+			r.Conflicts[i].Holder = &h
+		}
+	}
+	if r.Wait != nil {
+		info := *r.Wait
+		info.Waited += by.Seconds()
+		r.Wait = &info
+	}
+	return r
 }
 
 // admitted shows that a call that had waited goes on.
 func (w *wait) admitted(tx admission.TxID) {
 	w.stop()
-	if d, ok := w.waited(); ok {
-		w.gate.view.Admitted(views.Admitted{Address: w.address, Tx: string(tx), Waited: d})
-		w.gate.ledger.waited(views.Waited{Address: w.address, For: d, Holder: w.behind})
+	if told, ok := w.waited(); ok {
+		w.gate.view.Admitted(views.Admitted{Address: w.address, Tx: string(tx), Waited: told.For})
+		w.gate.ledger.waited(told)
 	}
 }
 
 // abandoned notes a wait that did not end well.
 func (w *wait) abandoned() {
-	if d, ok := w.waited(); ok {
-		w.gate.ledger.waited(views.Waited{Address: w.address, For: d, Holder: w.behind, Refused: true})
+	if w == nil {
+		return
+	}
+	w.stop()
+	if told, ok := w.waited(); ok {
+		told.Refused = true
+		w.gate.ledger.waited(told)
 	}
 }

@@ -30,6 +30,9 @@ type Refused struct {
 	// Reason is one sentence, for refusals without a report.
 	Reason string
 	Report *conflict.Report
+	// OwnState are the objects of the plan's own state that are in the way,
+	// when nothing else is.
+	OwnState []string
 }
 
 // Forecast tells what would become of a plan if it were applied now.
@@ -46,6 +49,9 @@ type Forecast struct {
 	// mean, such as those of a provider whose configuration is not known
 	// before something else is made.
 	Unforeseen []Unforeseen
+	// OwnState are the objects of the plan's own state that keep a change
+	// from being made, when nothing else does.
+	OwnState []string
 }
 
 // Unforeseen is a change that only its call will explain.
@@ -81,9 +87,12 @@ type Problem struct {
 // Waited is one entry of the summary: a change that had to wait.
 type Waited struct {
 	Address string
-	For     time.Duration
-	// Holder names whom it waited for; empty when that is not known.
-	Holder string
+	// For is for how long other sessions were in the way. Waits for calls of
+	// the same run do not count.
+	For time.Duration
+	// Holders are the other sessions that it waited for, in the order in
+	// which they were in the way; empty when none is known.
+	Holders []Party
 	// Refused is true when the wait did not end well.
 	Refused bool
 }
@@ -107,8 +116,12 @@ type Summary struct {
 	Refused   []Refused
 	Uncertain []Uncertain
 	Crashes   []Crash
-	// Peers is how many other sessions there were.
+	// Peers is how many other sessions were open meanwhile, whatever cloud
+	// they work on.
 	Peers int
+	// InWay are those that a change of this run waited for or was refused
+	// because of.
+	InWay []string
 	Host  string
 	// Embedded is true when the coordinator serves this machine only.
 	Embedded bool

@@ -5,7 +5,6 @@ package views
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,10 +24,16 @@ func NewHuman(out *Printer, style Style) *Human { return &Human{out: out, style:
 
 // Waiting prints the whole report the first time and a short line afterwards.
 func (h *Human) Waiting(w Waiting) {
-	if w.Waited == 0 {
-		h.out.Print(h.style.paint(yellow, h.report(w.Report, !h.style.Automation)) + "\n")
-		return
+	text := h.report(w.Report, !h.style.Automation, h.style.columns())
+	if w.Waited > 0 {
+		text = stillWaiting(w)
 	}
+	h.out.Print(h.style.paint(yellow, text) + "\n")
+}
+
+// stillWaiting is the line that is repeated. What will not end by itself says
+// so each time.
+func stillWaiting(w Waiting) string {
 	line := fmt.Sprintf("%s: Still waiting", w.Address)
 	if who := Holders(w.Report); who != "" {
 		line += " for " + who
@@ -36,12 +41,37 @@ func (h *Human) Waiting(w Waiting) {
 	if w.Report.Wait != nil && w.Report.Wait.Position > 0 {
 		line += fmt.Sprintf(", place %d in the queue", w.Report.Wait.Position)
 	}
-	h.out.Print(h.style.paint(yellow, line+fmt.Sprintf("... [%s elapsed]", seconds(w.Waited))) + "\n")
+	line += fmt.Sprintf("... [%s elapsed]", seconds(w.Waited))
+	if tx := uncertainHolder(w.Report); tx != "" {
+		line += fmt.Sprintf(" The outcome of %s is unknown: look at the object in the cloud, then %s.", tx, resolveCommand(tx))
+	}
+	return line
+}
+
+// uncertainHolder is the first transaction in the way whose outcome nobody
+// knows; empty when there is none.
+func uncertainHolder(r conflict.Report) string {
+	for _, c := range r.Conflicts {
+		if c.Holder != nil && c.Holder.State == conflict.Uncertain {
+			return c.Holder.Tx
+		}
+	}
+	return ""
+}
+
+// resolveCommand is what to type about a transaction whose outcome is unknown,
+// such that it can be copied.
+func resolveCommand(tx string) string {
+	return "`tfweaver resolve " + tx + " -reason TEXT -exists` (or -gone)"
 }
 
 // Admitted prints one line.
 func (h *Human) Admitted(a Admitted) {
-	h.out.Print(fmt.Sprintf("%s: Going on after %s of waiting\n", a.Address, seconds(a.Waited)))
+	h.out.Print(goingOn(a) + "\n")
+}
+
+func goingOn(a Admitted) string {
+	return fmt.Sprintf("%s: Going on after %s of waiting", a.Address, span(a.Waited))
 }
 
 // Refused prints nothing: Terraform shows the refusal as an error of the
@@ -65,7 +95,7 @@ func (h *Human) forecastBox(f Forecast) string {
 	var details []string
 	refused := 0
 	for _, r := range f.Reports {
-		details = append(details, h.report(r, false))
+		details = append(details, h.report(r, false, h.style.columns()-boxMargin))
 		if r.Decision != conflict.Wait {
 			refused++
 		}
@@ -87,18 +117,31 @@ func remedy(f Forecast) string {
 			return text + " Run the command again, so that it plans on what is there now."
 		}
 	}
+	if len(f.OwnState) > 0 {
+		return text + " " + WayOut(f.OwnState)
+	}
 	return text + " Change the configuration, or agree with whoever is named above, and run the command again."
+}
+
+// WayOut says what to do when objects of the same state are in the way.
+func WayOut(addresses []string) string {
+	them := "it"
+	if len(addresses) > 1 {
+		them = "them"
+	}
+	return fmt.Sprintf("In the way is this state's own %s. Let the plan change, replace or destroy %s too (-replace=ADDRESS, or detach %s in the configuration), and run the command again.",
+		several(addresses), them, them)
 }
 
 // report is the text form of a report. The hint to ask why is left out where
 // nobody reads it, or where there is no transaction to ask about yet.
-func (h *Human) report(r conflict.Report, hint bool) string {
-	lines := strings.Split(strings.TrimRight(conflict.Text(r), "\n"), "\n")
-	last := len(lines) - 1
-	if !hint && last > 0 && strings.Contains(lines[last], "`tfweaver why") {
-		lines = lines[:last]
+func (h *Human) report(r conflict.Report, hint bool, width int) string {
+	sentence, next := Told(r)
+	text := wrap(sentence, width)
+	if next != "" && (hint || !strings.Contains(next, "`tfweaver why")) {
+		text += "\n" + wrap(next, width)
 	}
-	return strings.Join(lines, "\n")
+	return text
 }
 
 // Problem prints a box.
@@ -112,87 +155,6 @@ func (h *Human) Problem(p Problem) {
 
 // Summary prints what happened, at most a few lines.
 func (h *Human) Summary(s Summary) { h.out.Print(h.summary(s)) }
-
-func (h *Human) summary(s Summary) string {
-	var b strings.Builder
-	for _, c := range s.Crashes {
-		detail := "Where it was changing something, the outcome is not known."
-		if c.Trace != "" {
-			detail = c.Trace + "\n\n" + detail
-		}
-		b.WriteString(h.style.box(red, "Error", "The provider "+c.Provider+" crashed", detail))
-	}
-	var lines []string
-	gaveUp := map[string]time.Duration{}
-	for _, w := range s.Waited {
-		if w.Refused && refusedAt(s.Refused, w.Address) {
-			gaveUp[w.Address] = w.For
-			continue
-		}
-		lines = append(lines, waitedLine(w))
-	}
-	for _, r := range s.Refused {
-		lines = append(lines, refusedLine(r, gaveUp[r.Address]))
-	}
-	for _, u := range s.Uncertain {
-		lines = append(lines, uncertainLine(u))
-	}
-	if len(lines) > 0 {
-		b.WriteString("\nCoordination:\n  - " + strings.Join(lines, "\n  - ") + "\n")
-	}
-	if line := peersLine(s); line != "" && !s.Brief {
-		b.WriteString(line + "\n")
-	}
-	return b.String()
-}
-
-func waitedLine(w Waited) string {
-	line := fmt.Sprintf("%s waited %s", w.Address, seconds(w.For))
-	if w.Holder != "" {
-		line += " for " + w.Holder
-	}
-	if w.Refused {
-		line += " and gave up"
-	}
-	return line
-}
-
-func refusedAt(refusals []Refused, address string) bool {
-	return slices.ContainsFunc(refusals, func(r Refused) bool { return r.Address == address })
-}
-
-func refusedLine(r Refused, waited time.Duration) string {
-	line := r.Address + " was refused"
-	if waited > 0 {
-		line += " after waiting " + seconds(waited)
-	}
-	if r.Report == nil {
-		return line + ": " + r.Reason
-	}
-	if who := Holders(*r.Report); who != "" {
-		line += " because of " + who
-	}
-	return line + fmt.Sprintf(" (tfweaver why %s)", r.Report.ID)
-}
-
-// uncertainLine tells what keeps the locks, and the one thing that frees them.
-func uncertainLine(u Uncertain) string {
-	return fmt.Sprintf("%s may still be changing: its outcome is not known, and its locks stay.\n"+
-		"    Look at it in the cloud, then `tfweaver resolve %s -reason TEXT -exists` (or -gone).", u.Address, u.Tx)
-}
-
-func peersLine(s Summary) string {
-	where := "on " + s.Host
-	if s.Embedded {
-		where += " (this machine only)"
-	}
-	switch s.Peers {
-	case 0:
-		return "Coordinated " + where + "; no other session was open."
-	default:
-		return fmt.Sprintf("Coordinated with %s %s.", count(s.Peers, "other session"), where)
-	}
-}
 
 func coverage(f Forecast) string {
 	line := fmt.Sprintf("Rules cover %d of %s.", f.Covered, count(f.Changes, "change"))
@@ -218,15 +180,32 @@ func unforeseen(f Forecast) string {
 // Holders names whom a report blames, each once.
 func Holders(r conflict.Report) string {
 	var names []string
+	for _, h := range Foreign(r) {
+		names = append(names, h.Name)
+	}
+	return strings.Join(names, " and ")
+}
+
+// Party is a session that was in the way of this run.
+type Party struct {
+	Session string
+	// Name is the actor and what for, as people are shown it.
+	Name string
+}
+
+// Foreign lists the other sessions that a report blames, each once, in its
+// order.
+func Foreign(r conflict.Report) []Party {
+	var parties []Party
 	seen := map[string]bool{}
 	for _, c := range r.Conflicts {
 		if c.Holder == nil || seen[c.Holder.Session] || c.Holder.Session == r.Requester.Session {
 			continue
 		}
 		seen[c.Holder.Session] = true
-		names = append(names, holder(*c.Holder))
+		parties = append(parties, Party{Session: c.Holder.Session, Name: holder(*c.Holder)})
 	}
-	return strings.Join(names, " and ")
+	return parties
 }
 
 func holder(h conflict.Holder) string {
@@ -252,3 +231,11 @@ func count(n int, noun string) string {
 
 // seconds rounds as Terraform does in its progress lines.
 func seconds(d time.Duration) string { return d.Round(time.Second).String() }
+
+// span is seconds, and says so where that would be none.
+func span(d time.Duration) string {
+	if d < time.Second {
+		return "less than a second"
+	}
+	return seconds(d)
+}

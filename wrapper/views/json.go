@@ -67,7 +67,7 @@ func secondsOf(d time.Duration) *float64 {
 func (j *JSON) Waiting(w Waiting) {
 	j.print(line{
 		Level: "info", Type: "weaver_wait", Address: w.Address, Waited: secondsOf(w.Waited),
-		Tx: w.Report.ID, Report: &w.Report, Message: conflict.Text(w.Report),
+		Tx: w.Report.ID, Report: &w.Report, Message: OneLine(w.Report),
 	})
 }
 
@@ -75,7 +75,7 @@ func (j *JSON) Waiting(w Waiting) {
 func (j *JSON) Admitted(a Admitted) {
 	j.print(line{
 		Level: "info", Type: "weaver_admitted", Address: a.Address, Waited: secondsOf(a.Waited), Tx: a.Tx,
-		Message: a.Address + ": Going on after " + seconds(a.Waited) + " of waiting",
+		Message: goingOn(a),
 	})
 }
 
@@ -83,7 +83,10 @@ func (j *JSON) Admitted(a Admitted) {
 func (j *JSON) Refused(r Refused) {
 	l := line{Level: "error", Type: "weaver_conflict", Address: r.Address, Message: r.Address + ": " + r.Reason}
 	if r.Report != nil {
-		l.Report, l.Tx, l.Message = r.Report, r.Report.ID, conflict.Text(*r.Report)
+		l.Report, l.Tx = r.Report, r.Report.ID
+	}
+	if r.Report != nil && r.Reason == "" {
+		l.Message = OneLine(*r.Report)
 	}
 	j.print(l)
 }
@@ -91,7 +94,7 @@ func (j *JSON) Refused(r Refused) {
 // Forecast prints a line for each change that would wait or be refused.
 func (j *JSON) Forecast(f Forecast) {
 	for _, r := range f.Reports {
-		l := line{Level: "info", Type: "weaver_wait", Address: r.Address, Report: &r, Message: conflict.Text(r)}
+		l := line{Level: "info", Type: "weaver_wait", Address: r.Address, Report: &r, Message: OneLine(r)}
 		if r.Decision != conflict.Wait {
 			l.Level, l.Type = "error", "weaver_conflict"
 		}

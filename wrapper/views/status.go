@@ -78,7 +78,8 @@ func WhyText(r conflict.Report, status admission.Status) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s of %s is %s\n", r.ID, orElse(r.Action, "change"), orElse(r.Address, "an object"), status)
 	if r.Decision != "" {
-		b.WriteString(conflict.Text(r) + "\n")
+		sentence, next := Told(r)
+		b.WriteString(wrap(sentence, conflict.Width) + "\n" + next + "\n")
 	}
 	for i, c := range r.Conflicts {
 		fmt.Fprintf(&b, "\n%d. %s\n", i+1, c.Resource.CloudID)

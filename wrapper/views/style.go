@@ -3,7 +3,11 @@
 
 package views
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tfweaver/tfweaver/internal/core/conflict"
+)
 
 // Style says how texts for people look.
 type Style struct {
@@ -12,6 +16,20 @@ type Style struct {
 	// Automation leaves out hints about what to type next: nobody is there
 	// to type.
 	Automation bool
+	// Width is the number of columns of the terminal; 0 where there is none.
+	Width int
+}
+
+// minWidth is the least width that texts are broken at: less is no terminal
+// that somebody reads.
+const minWidth = 40
+
+// columns is at how many columns lines are broken.
+func (s Style) columns() int {
+	if s.Width == 0 {
+		return conflict.Width
+	}
+	return max(s.Width, minWidth)
 }
 
 const (
@@ -27,6 +45,9 @@ func (s Style) paint(codes, text string) string {
 	}
 	return codes + text + reset
 }
+
+// boxMargin is how many columns a box takes up beside its text.
+const boxMargin = 2
 
 // box draws a text in the way of Terraform's diagnostics.
 func (s Style) box(colour, label, summary, detail string) string {

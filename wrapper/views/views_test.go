@@ -84,7 +84,7 @@ func show(v View) {
 	v.Problem(Problem{Summary: "No way"})
 	v.Summary(Summary{
 		Waited: []Waited{
-			{Address: r.Address, For: 12 * time.Second, Holder: Holders(r)},
+			{Address: r.Address, For: 12 * time.Second, Holders: Foreign(r)},
 			{Address: "x.y", For: 3 * time.Second, Refused: true},
 			{Address: "x.w", For: 4 * time.Second, Refused: true},
 		},
@@ -123,6 +123,9 @@ func TestJSON(t *testing.T) {
 				t.Errorf("line without %s: %s", name, line)
 			}
 		}
+		if message, _ := fields["@message"].(string); strings.Contains(message, "\n") {
+			t.Errorf("a message of several lines: %q", message)
+		}
 	}
 	if !strings.Contains(people.String(), "waited 12s") {
 		t.Errorf("the summary for people is %q", people.String())
@@ -137,7 +140,9 @@ func TestSummaryOfAQuietRun(t *testing.T) {
 	}{
 		{Summary{Brief: true}, ""},
 		{Summary{Host: "desk", Embedded: true}, "Coordinated on desk (this machine only); no other session was open.\n"},
-		{Summary{Host: "hub", Peers: 1}, "Coordinated with 1 other session on hub.\n"},
+		{Summary{Host: "hub", Peers: 1}, "Coordinated on hub; 1 other session was open, none in the way.\n"},
+		{Summary{Host: "hub", Peers: 1, InWay: []string{"alice-7"}}, "Coordinated with 1 other session on hub.\n"},
+		{Summary{Host: "hub", Peers: 9, InWay: []string{"a", "b"}}, "Coordinated with 2 other sessions on hub; 7 more were open.\n"},
 	} {
 		var out bytes.Buffer
 		NewHuman(NewPrinter(&out), Style{}).Summary(tt.summary)

@@ -1,0 +1,144 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package gatekeeper
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfweaver/tfweaver/internal/coordinator"
+	"github.com/tfweaver/tfweaver/internal/coordinator/client"
+	"github.com/tfweaver/tfweaver/internal/core/conflict"
+	"github.com/tfweaver/tfweaver/internal/core/graph"
+	"github.com/tfweaver/tfweaver/wrapper/intercept"
+)
+
+// text is a refusal as the user reads it.
+func text(t *testing.T, err error) string {
+	t.Helper()
+	var refusal *intercept.Refusal
+	if !errors.As(err, &refusal) {
+		t.Fatalf("error %v is no refusal", err)
+	}
+	return refusal.Summary + "\n" + refusal.Detail
+}
+
+func TestATimedOutWaitTellsHowThingsAreNow(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *Config) { c.Wait = 30 * time.Millisecond })
+	r.session.submit = func(ctx context.Context, _ int, onWait func(client.Waiting)) (Grant, error) {
+		first := foreign(1)
+		first.Report.Conflicts[0].Holder.HeldFor = 3
+		onWait(first)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	_, err := r.Admit(t.Context(), call(intercept.Create))
+	got := text(t, err)
+	for _, want := range []string{"waited", "as long as -weaver-wait allows", "Still in the way: ", "alice (session alice-7, intent 'net'", "`tfweaver why t1`", "Run the command again"} {
+		if strings.Count(got, want) < 1 {
+			t.Errorf("the text lacks %q:\n%s", want, got)
+		}
+	}
+	for _, stray := range []string{"simcloud_subnet.b waits", "is refused", "Queue place", "Ctrl-C"} {
+		if strings.Contains(got, stray) {
+			t.Errorf("the text has %q:\n%s", stray, got)
+		}
+	}
+	if n := strings.Count(got, "was not sent"); n != 1 {
+		t.Errorf("said %d times that it was not sent:\n%s", n, got)
+	}
+}
+
+func TestReportsGrowOld(t *testing.T) {
+	t.Parallel()
+	before := blamed("alice", 1)
+	before.Conflicts[0].Holder.HeldFor = 3
+	after := aged(before, 20*time.Second)
+	if got := after.Conflicts[0].Holder.HeldFor; got != 23 || before.Conflicts[0].Holder.HeldFor != 3 {
+		t.Errorf("held for %v, and before for %v", got, before.Conflicts[0].Holder.HeldFor)
+	}
+	if after.Wait.Waited != 20 || before.Wait.Waited != 0 {
+		t.Errorf("waited %v, and before %v", after.Wait.Waited, before.Wait.Waited)
+	}
+}
+
+// inUse is a refusal because objects use what is to be deleted.
+func inUse(ids ...string) conflict.Report {
+	report := blamed("alice", 0)
+	report.Decision, report.Wait, report.Conflicts = conflict.Reject, nil, nil
+	for _, id := range ids {
+		report.Conflicts = append(report.Conflicts, conflict.Conflict{
+			Resource: conflict.Resource{CloudID: string(subnetID)}, Relation: "guarded", Class: "dependency",
+			Fact:   &conflict.Fact{What: "references " + id},
+			Holder: &conflict.Holder{Session: "alice-7", Actor: "alice", State: conflict.Ended},
+		})
+	}
+	return report
+}
+
+func TestTheOwnStateIsNotBlamedOnOthers(t *testing.T) {
+	t.Parallel()
+	owned := func(owner string) coordinator.Found {
+		return coordinator.Found{Known: true, Node: graph.Node{Owner: owner, Address: "nic.of_" + owner}}
+	}
+	for name, tt := range map[string]struct {
+		report conflict.Report
+		want   string
+	}{
+		"all own":         {inUse("/net/n1"), "other objects of this state are in the way"},
+		"one of another":  {inUse("/net/n1", "/net/n2"), "conflicts with another session"},
+		"of nobody known": {inUse("/net/n3"), "conflicts with another session"},
+		"a lock":          {func() conflict.Report { r := blamed("alice", 0); r.Decision = conflict.Reject; return r }(), "conflicts with another session"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, func(c *Config) { c.Origin = "mine" })
+			r.session.found = map[graph.NodeID]coordinator.Found{"/net/n1": owned("mine"), "/net/n2": owned("theirs")}
+			r.session.submit = func(context.Context, int, func(client.Waiting)) (Grant, error) {
+				return nil, &client.RejectedError{Report: tt.report}
+			}
+			_, err := r.Admit(t.Context(), call(intercept.Delete))
+			got := text(t, err)
+			if !strings.Contains(got, tt.want) {
+				t.Errorf("the text is\n%s", got)
+			}
+			own := tt.want == "other objects of this state are in the way"
+			if own != strings.Contains(got, "replace or destroy it too") || own != (len(r.Summary().Refused[0].OwnState) == 1) {
+				t.Errorf("the way out, in\n%s\nsummary %+v", got, r.Summary())
+			}
+		})
+	}
+}
+
+func TestTheWaitForOneselfIsSplitOff(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	r.session.submit = func(_ context.Context, _ int, onWait func(client.Waiting)) (Grant, error) {
+		for _, actor := range []string{"s6", "s1", "s6", "s5"} {
+			onWait(client.Waiting{Tx: "t1", Foreign: true, Report: blamed(actor, 1)})
+		}
+		onWait(sibling())
+		time.Sleep(300 * time.Millisecond) // behind the own sibling only
+		return &fakeGrant{}, nil
+	}
+	begun := time.Now()
+	if _, err := r.Admit(t.Context(), call(intercept.Create)); err != nil {
+		t.Fatal(err)
+	}
+	s := r.Summary()
+	if len(s.Waited) != 1 || s.Waited[0].For > time.Since(begun)-300*time.Millisecond {
+		t.Fatalf("waits %+v", s.Waited)
+	}
+	var names []string
+	for _, p := range s.Waited[0].Holders {
+		names = append(names, p.Session)
+	}
+	if got := strings.Join(names, " "); got != "s6-7 s1-7 s5-7" || strings.Join(s.InWay, " ") != got {
+		t.Errorf("holders %q, in the way %q", got, s.InWay)
+	}
+}

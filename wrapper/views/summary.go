@@ -1,0 +1,155 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxNamed bounds how many names stand in one line of the summary.
+const maxNamed = 4
+
+func (h *Human) summary(s Summary) string {
+	var b strings.Builder
+	for _, c := range s.Crashes {
+		detail := "Where it was changing something, the outcome is not known."
+		if c.Trace != "" {
+			detail = c.Trace + "\n\n" + detail
+		}
+		b.WriteString(h.style.box(red, "Error", "The provider "+c.Provider+" crashed", detail))
+	}
+	if lines := summaryLines(s); len(lines) > 0 {
+		b.WriteString("\nCoordination:\n  - " + strings.Join(lines, "\n  - ") + "\n")
+	}
+	if !s.Brief {
+		b.WriteString(peersLine(s) + "\n")
+	}
+	return b.String()
+}
+
+func summaryLines(s Summary) []string {
+	var lines []string
+	var short []Waited
+	gaveUp := map[string]time.Duration{}
+	for _, w := range s.Waited {
+		switch {
+		case w.Refused && refusedAt(s.Refused, w.Address):
+			gaveUp[w.Address] = w.For
+		case !w.Refused && w.For < time.Second:
+			short = append(short, w)
+		default:
+			lines = append(lines, waitedLine(w))
+		}
+	}
+	if len(short) > 0 {
+		lines = append(lines, shortLine(short))
+	}
+	for _, r := range s.Refused {
+		lines = append(lines, refusedLine(r, gaveUp[r.Address]))
+	}
+	for _, u := range s.Uncertain {
+		lines = append(lines, uncertainLine(u))
+	}
+	return lines
+}
+
+func waitedLine(w Waited) string {
+	line := fmt.Sprintf("%s waited %s", w.Address, span(w.For)) + forWhom(w.Holders)
+	if w.Refused {
+		line += " and gave up"
+	}
+	return line
+}
+
+// shortLine tells in one line of all waits that hardly were any.
+func shortLine(waits []Waited) string {
+	var parties []Party
+	for _, w := range waits {
+		for _, p := range w.Holders {
+			if !slices.Contains(parties, p) {
+				parties = append(parties, p)
+			}
+		}
+	}
+	return count(len(waits), "change") + " waited less than a second" + forWhom(parties)
+}
+
+func forWhom(parties []Party) string {
+	if len(parties) == 0 {
+		return ""
+	}
+	var names []string
+	for _, p := range parties {
+		names = append(names, p.Name)
+	}
+	return " for " + several(names)
+}
+
+// several lists names in order, the first few of them.
+func several(names []string) string {
+	if n := len(names) - maxNamed; n > 0 {
+		return strings.Join(names[:maxNamed], ", ") + fmt.Sprintf(" and %d more", n)
+	}
+	if n := len(names) - 1; n > 0 {
+		return strings.Join(names[:n], ", ") + " and " + names[n]
+	}
+	return strings.Join(names, "")
+}
+
+func refusedAt(refusals []Refused, address string) bool {
+	return slices.ContainsFunc(refusals, func(r Refused) bool { return r.Address == address })
+}
+
+func refusedLine(r Refused, waited time.Duration) string {
+	line := r.Address + " was refused"
+	if waited > 0 {
+		line += " after waiting " + span(waited)
+	}
+	if r.Report == nil {
+		return line + ": " + r.Reason
+	}
+	if who := Holders(*r.Report); who != "" && len(r.OwnState) == 0 {
+		line += " because of " + who
+	}
+	if len(r.OwnState) > 0 {
+		line += " because of this state's own " + several(r.OwnState)
+	}
+	return line + fmt.Sprintf(" (tfweaver why %s)", r.Report.ID)
+}
+
+// uncertainLine tells what keeps the locks, and the one thing that frees them.
+func uncertainLine(u Uncertain) string {
+	return fmt.Sprintf("%s may still be changing: its outcome is unknown (the provider gave up or its answer was lost), and others wait.\n"+
+		"    Look at it in the cloud, then %s.", u.Address, resolveCommand(u.Tx))
+}
+
+// peersLine claims no more than is known: a session that was open may have
+// worked on another cloud.
+func peersLine(s Summary) string {
+	where := "on " + s.Host
+	if s.Embedded {
+		where += " (this machine only)"
+	}
+	others := s.Peers - len(s.InWay)
+	switch {
+	case len(s.InWay) > 0 && others > 0:
+		return fmt.Sprintf("Coordinated with %s %s; %d more %s open.", count(len(s.InWay), "other session"), where, others, was(others))
+	case len(s.InWay) > 0:
+		return fmt.Sprintf("Coordinated with %s %s.", count(len(s.InWay), "other session"), where)
+	case others > 0:
+		return fmt.Sprintf("Coordinated %s; %s %s open, none in the way.", where, count(others, "other session"), was(others))
+	default:
+		return "Coordinated " + where + "; no other session was open."
+	}
+}
+
+func was(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}

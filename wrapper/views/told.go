@@ -1,0 +1,60 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package views
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tfweaver/tfweaver/internal/core/conflict"
+)
+
+// Told is the text of a report in two parts, each in one line: what is in the
+// way, and what to type next. The address is never cut, so that it can be
+// copied; whoever shows the text breaks its lines.
+func Told(r conflict.Report) (sentence, next string) {
+	address := printable(r.Address)
+	if r.ID == r.Address || r.ID == "" { // a forecast: there is no transaction yet
+		r.ID = "-"
+	}
+	// Without an address the text begins with the short id.
+	r.Address = ""
+	lines := strings.Split(strings.TrimRight(conflict.Text(r), "\n"), "\n")
+	if last := len(lines) - 1; last > 0 && strings.Contains(lines[last], "`") {
+		lines, next = lines[:last], lines[last]
+	}
+	sentence = strings.Join(lines, " ")
+	if rest, ok := strings.CutPrefix(sentence, r.ID); ok && address != "" {
+		sentence = address + rest
+	}
+	return sentence, next
+}
+
+// OneLine is the whole text of a report in one line.
+func OneLine(r conflict.Report) string {
+	sentence, next := Told(r)
+	return strings.TrimSpace(sentence + " " + next)
+}
+
+// wrap breaks a text between words into lines of at most width columns. A
+// longer word gets a line of its own and is not cut.
+func wrap(text string, width int) string {
+	var b strings.Builder
+	column := 0
+	for _, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case column == 0:
+		case column+1+n > width:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}
