@@ -26,14 +26,22 @@ func (a *App) dial(ctx context.Context, address string) (*client.Client, error) 
 // find is dial for those who only ask: nil when nothing was ever coordinated
 // here, so that there is nothing to ask about.
 func (a *App) find(ctx context.Context, address string) (*client.Client, error) {
-	if address != "" {
-		return a.dial(ctx, address)
+	var (
+		conn *client.Client
+		err  error
+	)
+	if address == "" {
+		conn, err = embedded.Resume(ctx, a.embedded())
+	} else {
+		conn, err = client.Dial(ctx, address)
 	}
-	conn, err := embedded.Resume(ctx, a.embedded())
 	if errors.Is(err, embedded.ErrNone) {
 		return nil, nil
 	}
-	return conn, wrapConnect("", err)
+	if err != nil {
+		return nil, &connectError{Address: address, Err: err, Asking: true}
+	}
+	return conn, nil
 }
 
 func (a *App) embedded() embedded.Options {

@@ -54,7 +54,7 @@ func (a *App) fetch(ctx context.Context, address string) (coordinator.Status, er
 	defer conn.Close()
 	s, err := conn.Status(ctx)
 	if err != nil {
-		return s, &connectError{Address: address, Err: err}
+		return s, &connectError{Address: address, Err: err, Asking: true}
 	}
 	return s, nil
 }

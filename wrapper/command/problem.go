@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
+	"github.com/tfweaver/tfweaver/internal/coordinator/embedded"
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
 	"github.com/tfweaver/tfweaver/wrapper/intercept"
 	"github.com/tfweaver/tfweaver/wrapper/plugins"
@@ -23,6 +25,8 @@ type connectError struct {
 	// Address is where it should be; empty for the embedded one.
 	Address string
 	Err     error
+	// Asking is set when nothing but an answer was wanted.
+	Asking bool
 }
 
 func (e *connectError) Error() string { return fmt.Sprintf("coordinator %s: %v", e.Address, e.Err) }
@@ -54,6 +58,7 @@ func explain(err error) (views.Problem, int) {
 		pkg     *plugins.PackageError
 		launch  *plugins.LaunchError
 		failed  *failedError
+		serving *serveError
 	)
 	switch {
 	case errors.Is(err, errInterrupted):
@@ -62,6 +67,8 @@ func explain(err error) (views.Problem, int) {
 		return views.Problem{Summary: "Invalid tfweaver option", Detail: usage.Error() + ".\n\nRun \"tfweaver -help\" for the options."}, ExitSetup
 	case errors.As(err, &failed):
 		return views.Problem{Summary: failed.Error()}, ExitError
+	case errors.As(err, &serving):
+		return views.Problem{Summary: "tfweaver serve failed", Detail: sentence(serving.Error())}, ExitSetup
 	case errors.As(err, &missing):
 		return views.Problem{Summary: "No CLI to run", Detail: sentence(missing.Error())}, ExitSetup
 	case errors.As(err, &connect):
@@ -83,30 +90,44 @@ func explain(err error) (views.Problem, int) {
 
 func explainConnect(e *connectError) views.Problem {
 	p := views.Problem{Summary: "The coordinator cannot be reached"}
-	if e.Address == "" {
-		p.Detail = fmt.Sprintf("The coordinator of this machine could not be started: %v.\n\n"+
-			"Nothing was sent to the cloud. Start one with \"tfweaver serve --listen unix:///PATH\" and name it with "+
-			"-weaver-coordinator, or run Terraform alone with -weaver-off.", e.Err)
-		return p
+	nothing := "Nothing was sent to the cloud. "
+	if e.Asking {
+		nothing = ""
 	}
-	p.Detail = fmt.Sprintf("Nobody answers at %s%s.\n\nNothing was sent to the cloud. Start it with \"tfweaver serve --listen %s\", "+
-		"or correct -weaver-coordinator or TFWEAVER_COORDINATOR.", e.Address, cause(e.Err), e.Address)
+	const settings = "-weaver-coordinator or TFWEAVER_COORDINATOR"
+	var start *embedded.StartError
+	switch {
+	case errors.As(e.Err, &start):
+		p.Summary = "The coordinator cannot be started"
+		p.Detail = sentence(start.Reason) + "\n\n" + nothing + "To run Terraform without coordination, use -weaver-off."
+	case e.Address == "":
+		p.Detail = fmt.Sprintf("The coordinator of this machine does not answer: %v.\n\n"+
+			"%sStart one with \"tfweaver serve --listen unix:///PATH\" and name it with "+
+			"-weaver-coordinator, or run Terraform alone with -weaver-off.", e.Err, nothing)
+	case errors.Is(e.Err, client.ErrAddress):
+		p.Detail = sentence(e.Err.Error()) + "\n\n" + nothing + "Correct " + settings + "."
+	case errors.Is(e.Err, client.ErrDenied):
+		p.Detail = fmt.Sprintf("The coordinator at %s belongs to another user%s. A coordinator serves one user of one machine in this version.\n\n"+
+			"%sRun as that user, or take the address out of %s to use a coordinator of your own.", e.Address, cause(e.Err), nothing, settings)
+	default:
+		p.Detail = fmt.Sprintf("Nobody answers at %s%s.\n\n%sStart it with \"tfweaver serve --listen %s\", "+
+			"or correct %s.", e.Address, cause(e.Err), nothing, e.Address, settings)
+	}
 	return p
 }
 
-// cause is the reason of the operating system within gRPC's text about a
-// failed connection, or the whole text of any other error.
+// cause is the reason of the operating system for a failed connection, or the
+// whole text of an error that is none.
 func cause(err error) string {
-	text := err.Error()
-	if !errors.Is(err, client.ErrUnreachable) {
-		return ": " + text
-	}
-	_, reason, found := strings.Cut(text, "connect: ")
-	if !found {
+	var reason syscall.Errno
+	switch {
+	case errors.As(err, &reason):
+		return " (" + reason.Error() + ")"
+	case errors.Is(err, client.ErrUnreachable):
 		return ""
+	default:
+		return ": " + err.Error()
 	}
-	reason, _, _ = strings.Cut(reason, "\"")
-	return " (" + reason + ")"
 }
 
 func explainPackage(e *plugins.PackageError) (views.Problem, int) {
@@ -141,12 +162,16 @@ func packDetail(diags hcl.Diagnostics) string {
 	return b.String()
 }
 
-// sentence makes an error text the sentence that it is.
+// sentence makes an error text the sentence that it is. A value at its begin,
+// such as a path, stays as it is.
 func sentence(text string) string {
 	if text == "" {
 		return text
 	}
-	text = strings.ToUpper(text[:1]) + text[1:]
+	first, _, _ := strings.Cut(text, " ")
+	if strings.Trim(first, "abcdefghijklmnopqrstuvwxyz") == "" {
+		text = strings.ToUpper(text[:1]) + text[1:]
+	}
 	if strings.HasSuffix(text, ".") {
 		return text
 	}

@@ -17,6 +17,12 @@ import (
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
 )
 
+// serveError is a coordinator that could not be run.
+type serveError struct{ Err error }
+
+func (e *serveError) Error() string { return e.Err.Error() }
+func (e *serveError) Unwrap() error { return e.Err }
+
 // refuseWithin is how long a daemon waits for a journal that another process
 // leads: one that is just ending lets go of it at once.
 const refuseWithin = time.Second
@@ -24,6 +30,16 @@ const refuseWithin = time.Second
 // serve runs the coordinator until it is told to end, or until nobody has used
 // it for long enough.
 func (a *App) serve(ctx context.Context, c serveCommand) error {
+	if !c.Embedded && c.Listen == "" {
+		return &arguments.UsageError{Name: "--listen", Reason: "name where to listen, such as unix:///run/tfweaver/socket"}
+	}
+	if err := a.lead(ctx, c); err != nil {
+		return &serveError{err}
+	}
+	return nil
+}
+
+func (a *App) lead(ctx context.Context, c serveCommand) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -37,9 +53,6 @@ func (a *App) serve(ctx context.Context, c serveCommand) error {
 		return embedded.Serve(ctx, embedded.Options{
 			Dir: c.Dir, IdleExit: c.IdleExit, Version: tfweaver.Version, Logger: serveLog(a.Stderr),
 		})
-	}
-	if c.Listen == "" {
-		return &arguments.UsageError{Name: "--listen", Reason: "name where to listen, such as unix:///run/tfweaver/socket"}
 	}
 	dir := c.Dir
 	if dir == "" {

@@ -103,4 +103,8 @@ var (
 	ErrTooLate = errors.New("too late to send the call: the lease may have run out")
 	// ErrUnreachable: no coordinator answers at the address.
 	ErrUnreachable = errors.New("the coordinator cannot be reached")
+	// ErrDenied: the socket is another user's. A coordinator serves one user.
+	ErrDenied = errors.New("the coordinator belongs to another user")
+	// ErrAddress: what was given is no address of a coordinator.
+	ErrAddress = errors.New("is no address of a coordinator")
 )

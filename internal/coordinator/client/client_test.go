@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"time"
@@ -243,11 +244,18 @@ func TestUnreachable(t *testing.T) {
 	if !strings.Contains(err.Error(), p.address) || !strings.Contains(err.Error(), "tfweaver serve --listen") {
 		t.Errorf("the error does not help: %v", err)
 	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the reason of the operating system is lost: %v", err)
+	}
 	for _, bad := range []string{"tcp://127.0.0.1:1", "unix://relative", "/just/a/path", ""} {
-		if _, err := client.Dial(within(t), bad); err == nil || !strings.Contains(err.Error(), "unix:///path") {
+		_, err := client.Dial(within(t), bad)
+		wantError(t, "Dial "+bad, err, client.ErrAddress)
+		if !strings.Contains(err.Error(), "unix:///path") {
 			t.Errorf("Dial(%q): %v", bad, err)
 		}
 	}
+	_, err = client.Dial(within(t), "unix:///"+strings.Repeat("long/", 40))
+	wantError(t, "Dial a long path", err, client.ErrAddress)
 }
 
 // TestWatch: events arrive in order until the caller has had enough.

@@ -6,7 +6,9 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"net"
 	"path/filepath"
@@ -46,20 +48,46 @@ type Client struct {
 }
 
 // Dial connects to the coordinator at target, unix:///path/to/socket, and
-// makes sure that it speaks this client's protocol.
+// makes sure that it speaks this client's protocol. ErrAddress when target is
+// no such address, ErrDenied when the socket is somebody else's, and
+// ErrUnreachable when nobody answers.
 func Dial(ctx context.Context, target string) (*Client, error) {
-	path, ok := strings.CutPrefix(target, "unix://")
-	if !ok || !filepath.IsAbs(path) {
-		return nil, fmt.Errorf("%q is no address of a coordinator: this version supports Unix sockets only, as in unix:///path/to/socket", target)
+	path, err := socketPath(target)
+	if err != nil {
+		return nil, err
 	}
-	c, err := DialWith(ctx, target, func(ctx context.Context) (net.Conn, error) {
+	dial := func(ctx context.Context) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", path)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%w; is `tfweaver serve --listen %s` running?", err, target)
 	}
-	return c, nil
+	// Once by hand: gRPC would reduce the error to a text.
+	conn, err := dial(ctx)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("%w: %s: %w", ErrDenied, target, err)
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, fmt.Errorf("%w at %s: %w; is `tfweaver serve --listen %s` running?", ErrUnreachable, target, err, target)
+	}
+	conn.Close()
+	return DialWith(ctx, target, dial)
+}
+
+// maxSocketPath is the length in bytes of a socket's path: what the smallest
+// sockaddr_un among the supported systems holds, without the closing zero.
+const maxSocketPath = 103
+
+// socketPath is the path in a unix:// address.
+func socketPath(target string) (string, error) {
+	path, ok := strings.CutPrefix(target, "unix://")
+	switch {
+	case !ok || !filepath.IsAbs(path):
+		return "", fmt.Errorf("%q %w: this version expects a Unix socket with its absolute path, as in unix:///path/to/socket", target, ErrAddress)
+	case len(path) > maxSocketPath:
+		return "", fmt.Errorf("%q %w: the path of a socket may have %d bytes and this has %d", target, ErrAddress, maxSocketPath, len(path))
+	}
+	return path, nil
 }
 
 // DialWith is Dial with another way to open connections; target is what errors
