@@ -207,7 +207,7 @@ func TestC32DestroyOfWhatAnotherStateUses(t *testing.T) {
 	b := newBench(t, lab.Setup{Cloud: fast()})
 	owner, user := usedGroup(b, wovenFor("make the baseline"), wovenFor("run the shop"))
 	people := b.tfweaver(owner, 1, "destroy", "-auto-approve", "-no-color")
-	for _, want := range []string{"simcloud_network_security_group.sg is refused", "used by nic", "by user", "'run the shop'"} {
+	for _, want := range []string{"simcloud_network_security_group.sg is refused", "used by network interface nic of user", "'run the shop'", "Delete or detach it first, or ask user"} {
 		if !strings.Contains(unwrapped(people.Stderr()), want) {
 			t.Errorf("the refusal does not say %q", want)
 		}

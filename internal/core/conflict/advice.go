@@ -3,42 +3,110 @@
 
 package conflict
 
-// advise lists what the requester can do next, the likeliest first.
-func advise(r Report) []Advice {
-	var list []Advice
-	switch r.Decision {
-	case Wait:
-		list = append(list,
-			Advice{Verb: "wait", Text: "goes on by itself when its turn comes"},
-			Advice{Verb: "abort", Text: "Ctrl-C gives up the place in the queue"})
-	case Reject:
-		list = append(list,
-			Advice{Verb: "revise", Text: "change the configuration, or agree with the holder"},
-			Advice{Verb: "abort", Text: "nothing was sent to the cloud for this object"})
-	case Replan:
-		list = append(list,
-			Advice{Verb: "revise", Command: "tfweaver plan", Text: "the plan was made on a state that is gone"})
-	}
-	return append(list, verify(r)...)
-}
+import (
+	"strings"
 
-// verify lists what anybody can look into. Only an outcome that nobody knows
-// can be settled by hand; a running call cannot.
-func verify(r Report) []Advice {
-	list := []Advice{{Verb: "verify", Command: "tfweaver why " + r.ID, Text: "shows all reasons"}}
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+)
+
+// askWhy begins the command that shows a report in full.
+const askWhy = "tfweaver why "
+
+// advise lists what a viewer can do next, the likeliest first. What only the
+// requester can do is left out for the others; nobody who asks why is told to
+// ask why.
+func advise(r Report, viewer string) []Advice {
+	var list []Advice
+	if viewer == "" || viewer == r.Requester.Session {
+		list = decided(r, viewer != "")
+	}
+	if r.Decision != "" && viewer != "" {
+		list = append(list, Advice{Verb: "verify", Command: askWhy + r.ID, Text: "shows all reasons"})
+	}
+	if r.Status == string(admission.Uncertain) {
+		return append(append(list, inspect(r)), settle(r.ID)...)
+	}
 	seen := map[string]bool{}
 	for _, c := range r.Conflicts {
 		if h := c.Holder; h != nil && h.State == Uncertain && !seen[h.Tx] {
 			seen[h.Tx] = true
-			list = append(list, resolveAdvice(h.Tx))
+			list = append(list, settle(h.Tx)...)
 		}
 	}
 	return list
 }
 
-func resolveAdvice(tx string) Advice {
-	return Advice{
-		Verb: "verify", Command: "tfweaver resolve " + tx + " --reason TEXT",
-		Text: "records what became of the object, once somebody has looked",
+// decided is what follows from the decision; here is for the run itself, which
+// can be left.
+func decided(r Report, here bool) []Advice {
+	abort := Advice{Verb: "abort", Text: "Ctrl-C gives up the place in the queue"}
+	switch r.Decision {
+	case Wait:
+		list := []Advice{{Verb: "wait", Text: "goes on by itself when its turn comes"}}
+		if here {
+			list = append(list, abort)
+		}
+		return list
+	case Reject:
+		return []Advice{
+			{Verb: "revise", Text: revision(r)},
+			{Verb: "abort", Text: "nothing was sent to the cloud for this object"},
+		}
+	case Replan:
+		return []Advice{{Verb: "revise", Command: "tfweaver plan", Text: "the plan was made on a state that is gone"}}
+	default:
+		return nil
+	}
+}
+
+// revision is the way out of a refusal.
+func revision(r Report) string {
+	if len(dependents(r)) == 0 {
+		return "run it again later" + ask(r) + ", or let it wait with -weaver-policy=queue"
+	}
+	return "delete or detach first what the conflicts name" + orAsk(r)
+}
+
+// ask names the foreign sides to agree with.
+func ask(r Report) string {
+	names := owners(r)
+	if len(names) == 0 {
+		return ""
+	}
+	return ", ask " + strings.Join(names, " or ")
+}
+
+func orAsk(r Report) string { return strings.Replace(ask(r), ", ask", ", or ask", 1) }
+
+// owners are the actors that the foreign reasons name, each once.
+func owners(r Report) []string {
+	var names []string
+	seen := map[string]bool{"": true}
+	for _, c := range r.Conflicts {
+		h := c.Holder
+		if h == nil || h.Redacted || ours(r, c) || seen[h.Actor] {
+			continue
+		}
+		seen[h.Actor] = true
+		names = append(names, clip(h.Actor, 30))
+	}
+	return names
+}
+
+func inspect(r Report) Advice {
+	text := "look in the cloud for what became of it"
+	if r.Object != nil {
+		text = "look in the cloud for " + r.Object.CloudID
+	}
+	return Advice{Verb: "verify", Text: text}
+}
+
+// settle is how to record an outcome that only a person can find out: whichever
+// of the two commands is true.
+func settle(tx string) []Advice {
+	command := "tfweaver resolve " + tx + " --reason TEXT "
+	return []Advice{
+		{Verb: "verify", Command: command + "--exists", Text: "when the object is there"},
+		{Verb: "verify", Command: command + "--gone", Text: "when the object is not there"},
 	}
 }

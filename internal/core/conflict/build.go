@@ -23,7 +23,9 @@ const (
 
 // Build explains the transaction to a viewer, as of the last record of the
 // state. A transaction that neither waits nor was refused has no decision and
-// no conflicts; one that is not known has no requester either.
+// no conflicts, only its standing; one that is not known has no requester
+// either. The viewer is empty for somebody who asks from outside any session:
+// the report is the answer already, and does not advise to ask.
 func Build(s *admission.State, id admission.TxID, viewer admission.SessionID) Report {
 	return BuildAt(s, id, viewer, s.Now())
 }
@@ -41,11 +43,8 @@ func BuildAt(s *admission.State, id admission.TxID, viewer admission.SessionID, 
 		position, ahead := s.Place(id)
 		r.Wait = &WaitInfo{Position: position, Ahead: ahead, Waited: b.age(tx.SubmittedAt)}
 	}
-	if viewer == "" || viewer == tx.Session {
-		r.Actions = advise(r)
-	} else {
-		r.Actions = verify(r)
-	}
+	b.stand(&r, &tx)
+	r.Actions = advise(r, string(viewer))
 	return r
 }
 
@@ -55,12 +54,7 @@ func BuildAt(s *admission.State, id admission.TxID, viewer admission.SessionID, 
 func BuildProspect(s *admission.State, q admission.Request, p admission.Prospect) Report {
 	b := builder{s: s, now: s.Now()}
 	r := b.report(&q, q.Address, p.Decision, p.Blockers)
-	for _, c := range r.Conflicts {
-		if c.Holder != nil && c.Holder.State == Uncertain {
-			r.Actions = append(r.Actions, resolveAdvice(c.Holder.Tx))
-			break
-		}
-	}
+	r.Actions = advise(r, "")
 	return r
 }
 
@@ -103,7 +97,7 @@ func decision(status admission.Status, why []admission.Blocker) Decision {
 
 func (b builder) party(q *admission.Request) Party {
 	x, _ := b.s.Session(q.Session)
-	return Party{Session: string(q.Session), Intent: b.objective(q.Session, q.Intent), Actor: x.Actor, RunURL: x.RunURL}
+	return Party{Session: string(q.Session), Intent: b.objective(q.Session, q.Intent), Actor: x.Actor, RunURL: x.RunURL, State: x.Origin}
 }
 
 // objective is the text of an intent, the session's first one where none is
@@ -124,8 +118,21 @@ func (b builder) conflict(w admission.Blocker) Conflict {
 	}
 	if w.Guard != "" {
 		c.Fact = &Fact{What: b.fact(w), Age: b.age(w.FactAt), Source: "coordinator"}
+		b.found(c.Fact, w)
 	}
 	return c
+}
+
+// found names the object that a guard found, where that is another one.
+func (b builder) found(f *Fact, w admission.Blocker) {
+	if w.FactNode == "" || w.FactNode == w.Node {
+		return
+	}
+	o := b.resource(w.FactNode)
+	f.Object = &o
+	if n, ok := b.s.Graph().Get(w.FactNode); ok {
+		f.State = n.Owner
+	}
 }
 
 // fact is what a guard found, with the node where that is another one.

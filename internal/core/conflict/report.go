@@ -21,18 +21,55 @@ const (
 	Replan Decision = "replan"
 )
 
-// Report explains one decision about one transaction.
+// Report explains one transaction: a decision about it, or, where there is
+// none, how it stands.
 type Report struct {
-	Schema     string     `json:"schema"`
-	ID         string     `json:"id"`
-	Decision   Decision   `json:"decision"`
-	Requester  Party      `json:"requester"`
-	Address    string     `json:"address"`
-	Action     string     `json:"action"`
+	Schema string `json:"schema"`
+	// ID is the transaction; for a forecast, which has none, the address.
+	ID       string   `json:"id"`
+	Decision Decision `json:"decision"`
+	// Status is the state of the transaction, such as "actioning"; empty for a
+	// forecast.
+	Status string `json:"status,omitempty"`
+	// Since is when it came into that state, in RFC 3339; for an uncertain one
+	// when its call began, for one that has ended when it ended.
+	Since string `json:"since,omitempty"`
+	// Age is for how long that has been so, in seconds.
+	Age       float64 `json:"age,omitempty"`
+	Requester Party   `json:"requester"`
+	Address   string  `json:"address"`
+	Action    string  `json:"action"`
+	// Object is what the transaction is about.
+	Object *Resource `json:"object,omitempty"`
+	// Holds are the locks that it holds, intentions included.
+	Holds []Hold `json:"holds,omitempty"`
+	// Outcome is how it ended, or why nobody knows.
+	Outcome    *Outcome   `json:"outcome,omitempty"`
 	Conflicts  []Conflict `json:"conflicts"`
 	Wait       *WaitInfo  `json:"wait,omitempty"`
 	Actions    []Advice   `json:"actions,omitempty"`
 	RetryAfter float64    `json:"retry_after,omitempty"` // seconds
+}
+
+// forecast says whether the report is about a request without a transaction.
+func (r Report) forecast() bool { return r.Status == "" && (r.ID == "" || r.ID == r.Address) }
+
+// Hold is a lock on a resource.
+type Hold struct {
+	Resource Resource `json:"resource"`
+	Mode     string   `json:"mode"`
+}
+
+// Outcome is how a transaction ended, or why nobody knows.
+type Outcome struct {
+	// Exists says whether the object was there afterwards; nil when that is not
+	// known, or nothing was sent.
+	Exists *bool `json:"exists,omitempty"`
+	// Cause is a word for why, such as "answer lost".
+	Cause string `json:"cause,omitempty"`
+	// By and Reason are of the person who settled it.
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // Party is the side that asks.
@@ -41,6 +78,8 @@ type Party struct {
 	Intent  string `json:"intent"`
 	Actor   string `json:"actor"`
 	RunURL  string `json:"run_url,omitempty"`
+	// State identifies the Terraform state that the session works on.
+	State string `json:"state,omitempty"`
 }
 
 // Conflict is one reason.
@@ -69,6 +108,12 @@ type Fact struct {
 	What   string  `json:"what"`
 	Age    float64 `json:"age"` // seconds
 	Source string  `json:"source"`
+	// Object is what was found, where that is not the resource itself: what it
+	// contains, or what refers to it.
+	Object *Resource `json:"object,omitempty"`
+	// State identifies the Terraform state that Object belongs to; empty when
+	// not known.
+	State string `json:"state,omitempty"`
 }
 
 // Holder is the side that is in the way.

@@ -6,6 +6,7 @@ package conflict
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +81,12 @@ func nodes() []graph.Decl {
 func (s *story) submit(id string, q admission.Request, wants ...lock.Want) {
 	s.t.Helper()
 	q.Nodes = nodes()
+	s.submitAt(id, q, wants...)
+}
+
+// submitAt submits a request that places its own nodes.
+func (s *story) submitAt(id string, q admission.Request, wants ...lock.Want) {
+	s.t.Helper()
 	g := graph.New()
 	if err := g.Place(q.Nodes); err != nil {
 		s.t.Fatal(err)
@@ -245,21 +252,25 @@ func cases() map[string]func(t *testing.T) *story {
 }
 
 // TestReports compares the text and the JSON of every case with testdata.
-// "text CASE" and "json CASE [viewer=S]" print a report about t-12.
+// "text CASE" and "json CASE [viewer=S | outside]" print a report about t-12;
+// outside is for somebody without a session, who asks why.
 func TestReports(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	datadriven.RunTest(t, "testdata/reports", func(t *testing.T, d *datadriven.TestData) string {
 		name := strings.ReplaceAll(d.CmdArgs[0].Key, "_", " ")
-		build := cases()[name]
+		build := everything()[name]
 		if build == nil {
 			t.Fatalf("no case %q", name)
 		}
 		seen[name] = true
 		viewer := admission.SessionID("web-3")
 		for _, a := range d.CmdArgs {
-			if a.Key == "viewer" {
+			switch a.Key {
+			case "viewer":
 				viewer = admission.SessionID(a.Vals[0])
+			case "outside":
+				viewer = ""
 			}
 		}
 		r := Build(build(t).State, "t-12", viewer)
@@ -272,7 +283,7 @@ func TestReports(t *testing.T) {
 		}
 		return string(data)
 	})
-	for name := range cases() {
+	for name := range everything() {
 		if !seen[name] {
 			t.Errorf("case %q is not in testdata", name)
 		}
@@ -286,14 +297,25 @@ func TestTextFits(t *testing.T) {
 	nasty := []string{
 		"", "x", strings.Repeat("long ", 80), strings.Repeat("ä", 300), "two\nlines", "\x1b[31mred\x1b[0m", "tab\tbell\a",
 	}
-	for name, build := range cases() {
+	for name, build := range everything() {
 		r := Build(build(t).State, "t-12", "")
 		for _, s := range nasty {
 			r.Address = s
+			r.Requester = Party{Session: s, Intent: s, Actor: s, RunURL: s}
+			if r.Outcome != nil {
+				r.Outcome.Cause, r.Outcome.By, r.Outcome.Reason = s, s, s
+			}
+			if r.Object != nil {
+				r.Object = &Resource{CloudID: s, Type: s}
+			}
 			for i := range r.Conflicts {
 				c := &r.Conflicts[i]
 				c.Resource.CloudID, c.Resource.Type = s, s
+				if c.Fact != nil && c.Fact.Object != nil {
+					c.Fact.Object = &Resource{CloudID: s, Type: s, Address: s}
+				}
 				if c.Holder != nil {
+					c.Holder.Address = s
 					c.Holder.Actor, c.Holder.Session, c.Holder.Objective, c.Holder.RunURL = s, s, s, s
 				}
 			}
@@ -353,12 +375,25 @@ func TestRedactedHolderIsNotInvented(t *testing.T) {
 // TestResolveOnlyForUncertain: nobody is told to override a running call.
 func TestResolveOnlyForUncertain(t *testing.T) {
 	t.Parallel()
-	for name, build := range cases() {
+	for name, build := range everything() {
 		for _, viewer := range []admission.SessionID{"", "web-3", "net-7"} {
 			r := Build(build(t).State, "t-12", viewer)
-			told := strings.Contains(fmt.Sprint(r.Actions), "tfweaver resolve t-11 --reason TEXT")
-			if told != (name == "uncertain") {
-				t.Errorf("%s for %q: %+v", name, viewer, r.Actions)
+			tx := map[string]string{"uncertain": "t-11", "lost": "t-12", "lost far down": "t-12"}[name]
+			var want []string
+			if tx != "" {
+				want = []string{"tfweaver resolve " + tx + " --reason TEXT --exists", "tfweaver resolve " + tx + " --reason TEXT --gone"}
+			}
+			var told []string
+			for _, a := range r.Actions {
+				if strings.Contains(a.Command, "resolve") {
+					told = append(told, a.Command)
+				}
+			}
+			if !slices.Equal(told, want) {
+				t.Errorf("%s for %q: %q, want %q", name, viewer, told, want)
+			}
+			if text := Text(r); tx != "" && (!strings.Contains(text, "`"+want[0]+"`") || !strings.Contains(text, "`--gone`")) {
+				t.Errorf("%s for %q: %s", name, viewer, text)
 			}
 		}
 	}
@@ -383,8 +418,14 @@ func TestProspects(t *testing.T) {
 			t.Errorf("%s: %s with %d conflicts, want %s with %d",
 				name, got.Decision, len(got.Conflicts), want.Decision, len(want.Conflicts))
 		}
-		if (len(got.Actions) > 0) != (name == "uncertain") {
-			t.Errorf("%s: %+v", name, got.Actions)
+		if len(got.Actions) == 0 {
+			t.Errorf("%s: no advice", name)
+		}
+		if said := Text(got) + fmt.Sprint(got.Actions); strings.Contains(said, "tfweaver why") || strings.Contains(said, "Ctrl-C") {
+			t.Errorf("%s: there is nothing to ask about or to leave yet: %s", name, said)
+		}
+		if told := strings.Contains(Text(got), "tfweaver resolve t-11 "); told != (name == "uncertain") {
+			t.Errorf("%s: %s", name, Text(got))
 		}
 	}
 	s := tell(t, admission.Queue)

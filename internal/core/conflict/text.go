@@ -13,37 +13,71 @@ import (
 // Width is the number of columns that a line of Text keeps to.
 const Width = 100
 
+// detail is how much a sentence tells beside who and what.
+type detail int
+
+const (
+	full     detail = iota
+	linkless        // without the address of the run
+	terse           // without what others call their sessions, and long names cut
+)
+
 // Text is the report for people: who is in the way, what for, since when, the
-// place in the queue, and what to type next. At most three lines of at most
-// Width columns, without a newline at the end.
+// place in the queue, and what to type next; for a transaction that nothing is
+// in the way of, how it stands. At most three lines of at most Width columns,
+// without a newline at the end. The fullest version that fits is told: only
+// where even the shortest one does not fit is a line cut at its end.
 func Text(r Report) string {
-	lines := wrap(sentence(r), 2)
-	if next := nextStep(r); next != "" {
-		lines = append(lines, clip(next, Width))
+	lines := fit(sentences(r), 2)
+	if next := nextSteps(r); len(next) > 0 {
+		lines = append(lines, fit(next, 1)...)
 	}
 	return strings.Join(lines, "\n")
 }
 
-func sentence(r Report) string {
-	subject := clip(r.Address, 50)
-	if subject == "" {
-		subject = r.ID
-	}
+func sentences(r Report) []string {
 	c := foremost(r)
 	switch {
 	case r.Decision == "":
-		return subject + " is not waiting."
+		return standing(r)
 	case c == nil:
-		return subject + verbs[r.Decision] + "."
+		return []string{subject(r) + verbs[r.Decision] + "." + past(r)}
 	}
-	text := subject + verbs[r.Decision] + ": " + reason(r, *c) + "."
+	if list := dependents(r); len(list) > 0 {
+		return inUse(r, list)
+	}
+	return []string{sentence(r, c, full), sentence(r, c, linkless), sentence(r, c, terse)}
+}
+
+func subject(r Report) string {
+	if r.Address == "" {
+		return r.ID
+	}
+	return r.Address
+}
+
+func sentence(r Report, c *Conflict, d detail) string {
+	text := subject(r) + verbs[r.Decision] + ": " + reason(r, *c, d) + "."
 	if r.Wait != nil {
 		text += fmt.Sprintf(" Queue place %d.", r.Wait.Position)
 	}
-	if n := others(r, c); n > 0 {
-		text += fmt.Sprintf(" %d more in the way.", n)
+	if names := others(r, c); len(names) > 0 {
+		text += fmt.Sprintf(" %d more in the way", len(names))
+		if d != terse {
+			text += ": " + strings.Join(distinct(names), ", ")
+		}
+		text += "."
 	}
-	return text
+	return text + past(r)
+}
+
+// past says of a refusal that is looked up later how long ago it was.
+func past(r Report) string {
+	const recent = 10 // seconds
+	if r.Decision == Wait || r.Age < recent {
+		return ""
+	}
+	return " That was " + duration(r.Age) + " ago."
 }
 
 var verbs = map[Decision]string{Wait: " waits", Reject: " is refused", Replan: " needs a new plan"}
@@ -61,10 +95,10 @@ func foremost(r Report) *Conflict {
 
 func weight(r Report, c *Conflict) int {
 	switch {
+	case ours(r, *c):
+		return 0
 	case c.Holder == nil:
 		return 1
-	case c.Holder.Session == r.Requester.Session:
-		return 0
 	case c.Holder.State == Waiting:
 		return 2
 	case c.Holder.State == Declared:
@@ -74,26 +108,33 @@ func weight(r Report, c *Conflict) int {
 	}
 }
 
-// others counts the transactions in the way beside the one that is told.
-func others(r Report, told *Conflict) int {
+// others are the actors of the transactions in the way beside the one that is
+// told, one for each transaction.
+func others(r Report, told *Conflict) []string {
 	seen := map[string]bool{"": true}
 	if told.Holder != nil {
 		seen[told.Holder.Tx] = true
 	}
-	n := 0
+	var names []string
 	for _, c := range r.Conflicts {
-		if c.Holder != nil && !seen[c.Holder.Tx] {
-			seen[c.Holder.Tx] = true
-			n++
+		h := c.Holder
+		if h == nil || seen[h.Tx] {
+			continue
+		}
+		seen[h.Tx] = true
+		if h.Session == r.Requester.Session {
+			names = append(names, "this run")
+		} else {
+			names = append(names, actor(h))
 		}
 	}
-	return n
+	return names
 }
 
-func reason(r Report, c Conflict) string {
-	what := name(c.Resource)
+func reason(r Report, c Conflict, d detail) string {
+	what := name(c.Resource, d)
 	if c.Fact != nil && !(c.Holder != nil && (c.Holder.State == Declared || c.Holder.Tx != "")) {
-		return guardReason(what, c) + lastChange(r, c.Holder)
+		return guardReason(what, c, d) + lastChange(r, c.Holder, d)
 	}
 	h := c.Holder
 	if h == nil {
@@ -102,7 +143,7 @@ func reason(r Report, c Conflict) string {
 	if h.Session == r.Requester.Session {
 		return fmt.Sprintf("this run's own %s comes first on %s", h.Address, what)
 	}
-	return what + " " + doing(c) + " " + who(h)
+	return what + " " + doing(c) + " " + who(h, d)
 }
 
 // doing is what the holder does to the resource, up to the name of the holder.
@@ -115,7 +156,7 @@ func doing(c Conflict) string {
 		act = "read"
 	case c.ModeHeld == "X" && !strings.Contains(c.Resource.CloudID, "/~"):
 		// The whole object is taken: it is what the holder is about.
-		act = whole(c.Holder.Action)
+		act = participle(c.Holder.Action)
 	}
 	switch c.Holder.State {
 	case Waiting:
@@ -131,26 +172,28 @@ func doing(c Conflict) string {
 	}
 }
 
-func whole(action string) string {
+func participle(action string) string {
 	switch action {
 	case "create":
 		return "created"
 	case "delete":
 		return "deleted"
+	case "read":
+		return "read"
 	default:
 		return "changed"
 	}
 }
 
-func guardReason(what string, c Conflict) string {
+func guardReason(what string, c Conflict, d detail) string {
 	fact, node, _ := strings.Cut(c.Fact.What, " ")
 	switch {
 	case fact == "contains":
-		return what + " contains " + segment(node) + " of another state"
+		return what + " contains " + segment(node, d) + " of another state"
 	case c.Class == "dependency" && fact == "absent":
 		return what + " is not there"
 	case c.Class == "dependency":
-		return what + " is still used by " + segment(node)
+		return what + " is still used by " + segment(node, d)
 	case fact == "absent":
 		return what + " was deleted since the plan was made"
 	case fact == "incarnation":
@@ -161,60 +204,54 @@ func guardReason(what string, c Conflict) string {
 }
 
 // lastChange names whoever changed the thing last that the guard found.
-func lastChange(r Report, h *Holder) string {
+func lastChange(r Report, h *Holder, d detail) string {
 	switch {
 	case h == nil:
 		return ""
 	case h.Session == r.Requester.Session:
 		return ", last changed by this run"
 	default:
-		return ", last changed by " + who(h)
+		return ", last changed by " + who(h, d)
 	}
 }
 
 // who names a party, its purpose, and for how long it has been at it.
-func who(h *Holder) string {
+func who(h *Holder, d detail) string {
 	if h.Redacted {
 		return "another session"
 	}
-	parts := []string{"session " + clip(h.Session, 30)}
+	var parts []string
+	if d != terse {
+		parts = append(parts, "session "+clip(h.Session, 30))
+	}
 	if h.Objective != "" {
 		parts = append(parts, "intent '"+clip(h.Objective, 40)+"'")
 	}
 	if h.HeldFor > 0 {
 		parts = append(parts, duration(h.HeldFor))
 	}
-	if h.RunURL != "" && utf8.RuneCountInString(h.RunURL) <= 60 {
+	if h.RunURL != "" && d == full && utf8.RuneCountInString(h.RunURL) <= 60 {
 		parts = append(parts, h.RunURL)
 	}
-	actor := clip(h.Actor, 30)
-	if actor == "" {
-		actor = "somebody"
+	if len(parts) == 0 {
+		return actor(h)
 	}
-	return actor + " (" + strings.Join(parts, ", ") + ")"
+	return actor(h) + " (" + strings.Join(parts, ", ") + ")"
 }
 
-func nextStep(r Report) string {
-	for _, a := range r.Actions {
-		if strings.HasPrefix(a.Command, "tfweaver resolve ") && r.Decision != "" {
-			return "Look at the object in the cloud, then `" + a.Command + "`."
-		}
-	}
-	why := "`tfweaver why " + r.ID + "`"
-	switch r.Decision {
-	case Wait:
-		return "Ctrl-C to leave; " + why + " for more."
-	case Reject:
-		return "Nothing was sent for it; " + why + " for more."
-	case Replan:
-		return "Plan again with `tfweaver plan`; " + why + " for more."
+func actor(h *Holder) string {
+	switch {
+	case h.Redacted:
+		return "another session"
+	case h.Actor == "":
+		return "somebody"
 	default:
-		return ""
+		return clip(h.Actor, 30)
 	}
 }
 
 // name is what people call a resource: its kind and the last part of its id.
-func name(r Resource) string {
+func name(r Resource, d detail) string {
 	id := r.CloudID
 	if i := strings.Index(id, "/~"); i > 0 {
 		id = id[:i]
@@ -226,11 +263,18 @@ func name(r Resource) string {
 		kind = rest
 	}
 	kind = strings.ReplaceAll(kind, "_", " ")
-	return strings.TrimSpace(clip(kind, 30) + " " + segment(id))
+	if d == terse {
+		kind = clip(kind, 30)
+	}
+	return strings.TrimSpace(kind + " " + segment(id, d))
 }
 
-func segment(id string) string {
-	return clip(id[strings.LastIndex(id, "/")+1:], 40)
+func segment(id string, d detail) string {
+	id = id[strings.LastIndex(id, "/")+1:]
+	if d == terse {
+		return clip(id, 40)
+	}
+	return id
 }
 
 func duration(seconds float64) string {
@@ -243,41 +287,4 @@ func duration(seconds float64) string {
 	default:
 		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 	}
-}
-
-// clip cuts a text to n columns, and keeps control characters out of the
-// terminal: names and purposes come from other people.
-func clip(s string, n int) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, s)
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
-}
-
-// wrap breaks a text into at most n lines of at most Width columns.
-func wrap(text string, n int) []string {
-	var lines []string
-	line := ""
-	for _, w := range strings.Fields(text) {
-		switch {
-		case line == "":
-			line = w
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(w) <= Width || len(lines) == n-1:
-			line += " " + w
-		default:
-			lines = append(lines, line)
-			line = w
-		}
-	}
-	lines = append(lines, line)
-	for i := range lines {
-		lines[i] = clip(lines[i], Width)
-	}
-	return lines
 }
