@@ -55,8 +55,23 @@ func Parse(args []string, env Environment) (Invocation, error) {
 		args = args[used:]
 	}
 	inv.Weaver.settle()
+	inv.explain()
 	inv.Own = own(inv.Command)
 	return inv, nil
+}
+
+// explain makes "help COMMAND" what the CLI understands: it has no such
+// command, only the option.
+func (i *Invocation) explain() {
+	if i.Command != "help" {
+		return
+	}
+	i.Command = ""
+	if len(i.Args) > 0 {
+		i.Command, i.Args = i.Args[0], append(slices.Clone(i.Args[1:]), "-help")
+		return
+	}
+	i.Global = append(i.Global, "-help")
 }
 
 // keep files Terraform's next argument and returns how many belong together:
@@ -98,6 +113,18 @@ func (i Invocation) Chdir() string {
 // Terraform answers without doing anything.
 func (i Invocation) Help() bool {
 	return i.Version() || i.has("h", "help")
+}
+
+// RunsProviders says whether the command reads or changes the cloud, so that
+// it is coordinated. "init" above all must not see any proxies: it would
+// silently not install their providers.
+func (i Invocation) RunsProviders() bool {
+	switch i.Command {
+	case "apply", "destroy", "plan", "refresh", "import", "console", "test":
+		return true
+	default:
+		return false
+	}
 }
 
 // Version says whether the command line asks for the version by an option.

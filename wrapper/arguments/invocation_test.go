@@ -39,6 +39,7 @@ func TestParse(t *testing.T) {
 			want: Invocation{
 				Weaver: weaver(func(w *Weaver) {
 					w.Intent, w.Wait, w.Coordinator, w.ExitCodes = "add subnet", 90*time.Second, "unix:///c", true
+					w.CoordinatorFrom = "-weaver-coordinator"
 				}),
 				Command: "apply", Args: []string{"plan.bin"},
 			},
@@ -55,9 +56,25 @@ func TestParse(t *testing.T) {
 			args: []string{"plan", "-weaver-policy=queue"},
 			env:  Environment{"TFWEAVER_POLICY=reject", "TFWEAVER_INTENT=nightly", "TFWEAVER_WAIT=", "TFWEAVER_OFF=1", "TFWEAVER_RULES=/r"},
 			want: Invocation{
-				Weaver:  weaver(func(w *Weaver) { w.Intent, w.Off, w.Rules = "nightly", true, "/r" }),
+				Weaver:  weaver(func(w *Weaver) { w.Intent, w.Off, w.Rules, w.RulesFrom = "nightly", true, "/r", "TFWEAVER_RULES" }),
 				Command: "plan",
 			},
+		},
+		"help": {
+			args: []string{"help"},
+			want: Invocation{Weaver: weaver(nil), Global: []string{"-help"}},
+		},
+		"help of a command": {
+			args: []string{"-chdir=x", "help", "state", "list"},
+			want: Invocation{Weaver: weaver(nil), Global: []string{"-chdir=x"}, Command: "state", Args: []string{"list", "-help"}},
+		},
+		"help of one of tfweaver's own commands": {
+			args: []string{"help", "why"},
+			want: Invocation{Weaver: weaver(nil), Command: "why", Args: []string{"-help"}, Own: true},
+		},
+		"tfweaver's own version": {
+			args: []string{"-weaver-version"},
+			want: Invocation{Weaver: weaver(func(w *Weaver) { w.Version = true })},
 		},
 		"one of tfweaver's own commands": {
 			args: []string{"why", "c-12", "-json"},

@@ -40,6 +40,21 @@ type Weaver struct {
 	ExitCodes bool
 	// Rules is a folder with more rule packs.
 	Rules string
+	// Version asks for tfweaver's own version.
+	Version bool
+	// CoordinatorFrom and RulesFrom are the option or the variable that
+	// Coordinator and Rules come from; empty when neither is set.
+	CoordinatorFrom, RulesFrom string
+}
+
+// note remembers where a value comes from.
+func (w *Weaver) note(option, source string) {
+	switch option {
+	case "coordinator":
+		w.CoordinatorFrom = source
+	case "rules":
+		w.RulesFrom = source
+	}
 }
 
 // UsageError is a mistake in one of tfweaver's own options.
@@ -55,6 +70,7 @@ func (e *UsageError) Error() string { return fmt.Sprintf("%s: %s", e.Name, e.Rea
 
 // option is one of tfweaver's own options.
 type option struct {
+	// env is the variable; empty for an option of the command line alone.
 	env    string
 	isBool bool
 	set    func(w *Weaver, value string) error
@@ -82,6 +98,7 @@ func options() map[string]option {
 		"rules":       {env: "TFWEAVER_RULES", set: text(func(w *Weaver) *string { return &w.Rules })},
 		"off":         {env: "TFWEAVER_OFF", isBool: true, set: boolean(func(w *Weaver) *bool { return &w.Off })},
 		"exit-codes":  {env: "TFWEAVER_EXIT_CODES", isBool: true, set: boolean(func(w *Weaver) *bool { return &w.ExitCodes })},
+		"version":     {isBool: true, set: boolean(func(w *Weaver) *bool { return &w.Version })},
 	}
 }
 
@@ -106,14 +123,18 @@ func setPolicy(w *Weaver, v string) error {
 // line is read. An empty variable counts as not set.
 func weaverFromEnvironment(env Environment) (Weaver, error) {
 	w := Weaver{Wait: DefaultWait, Policy: PolicyQueue}
-	for _, o := range options() {
-		v := env.Get(o.env)
+	for name, o := range options() {
+		v := ""
+		if o.env != "" {
+			v = env.Get(o.env)
+		}
 		if v == "" {
 			continue
 		}
 		if err := o.set(&w, v); err != nil {
 			return Weaver{}, &UsageError{Name: o.env, Reason: err.Error()}
 		}
+		w.note(name, o.env)
 	}
 	return w, nil
 }
@@ -142,6 +163,7 @@ func (w *Weaver) take(args []string) (int, error) {
 	if err := o.set(w, value); err != nil {
 		return 0, &UsageError{Name: "-" + name, Reason: err.Error()}
 	}
+	w.note(strings.TrimPrefix(name, prefix), "-"+name)
 	return used, nil
 }
 

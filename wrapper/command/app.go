@@ -6,6 +6,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -14,6 +15,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/tfweaver/tfweaver/internal/version"
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
 	"github.com/tfweaver/tfweaver/wrapper/identity"
 	"github.com/tfweaver/tfweaver/wrapper/terraform"
@@ -88,6 +90,10 @@ func (a *App) Run(ctx context.Context) int {
 	if err != nil {
 		return a.fail(inv, err)
 	}
+	if inv.Weaver.Version {
+		_, _ = fmt.Fprintf(a.Stdout, "tfweaver %s\n", version.Version)
+		return 0
+	}
 	if inv.Own {
 		return a.own(ctx, inv)
 	}
@@ -95,8 +101,8 @@ func (a *App) Run(ctx context.Context) int {
 	if err != nil {
 		return a.fail(inv, err)
 	}
-	if inv.Command == "" && !inv.Version() {
-		return a.help(ctx, inv, binary)
+	if section := addition(inv); section != "" {
+		return a.help(ctx, inv, binary, section)
 	}
 	if !plainly(inv) {
 		code, err := a.coordinate(ctx, inv, binary)
@@ -136,55 +142,14 @@ func (a *App) interruptible(ctx context.Context) (_ context.Context, stop func()
 }
 
 // plainly says whether a command is left to the CLI: because it is told so,
-// or because it neither reads nor changes the cloud. "init" above all must
-// not see any proxies: it would silently not install their providers.
+// or because it neither reads nor changes the cloud.
 func plainly(inv arguments.Invocation) bool {
-	if inv.Weaver.Off || inv.Help() {
-		return true
-	}
-	switch inv.Command {
-	case "apply", "destroy", "plan", "refresh", "import", "console", "test":
-		return false
-	default:
-		return true
-	}
+	return inv.Weaver.Off || inv.Help() || !inv.RunsProviders()
 }
-
-// help lets the CLI print its help, and adds what tfweaver has beside it.
-func (a *App) help(ctx context.Context, inv arguments.Invocation, binary terraform.Binary) int {
-	p := terraform.Process{
-		Path: binary.Path, Args: inv.Argv(), Env: terraform.Deeper(a.Env), Dir: a.Dir,
-		Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr, Signals: a.Signals,
-	}
-	code, err := p.Run(ctx)
-	if err != nil {
-		return a.fail(inv, err)
-	}
-	_, _ = io.WriteString(a.Stderr, ownHelp)
-	return code
-}
-
-const ownHelp = `
-This is tfweaver in place of the CLI. Commands of its own:
-  status        Sessions and what they are doing
-  why ID        What a transaction waits for, or why it was refused
-  locks         The held locks
-  resolve ID    Settle a call whose outcome was lost
-  serve         Run the coordinator as a daemon
-
-Options of its own, for commands that run providers:
-  -weaver-intent=TEXT        What you do this for; shown to those who wait
-  -weaver-wait=DURATION      How long to wait for others (10m); 0s fails at once
-  -weaver-policy=POLICY      queue (wait for others) or reject
-  -weaver-coordinator=ADDR   unix:///PATH of a "tfweaver serve"
-  -weaver-rules=FOLDER       More rule packs
-  -weaver-exit-codes         Exit with 75 after a refusal
-  -weaver-off                Run the CLI alone
-`
 
 // fail shows an error that came before Terraform started.
 func (a *App) fail(inv arguments.Invocation, err error) int {
-	problem, code := explain(err)
+	problem, code := explainTo(inv, err)
 	a.view(inv, inv.Options(a.Env)).Problem(problem)
 	return code
 }
@@ -198,6 +163,7 @@ func (a *App) view(inv arguments.Invocation, opts arguments.Options) views.View 
 // views also returns the printer that Terraform's own lines must go through.
 func (a *App) views(inv arguments.Invocation, opts arguments.Options) (views.View, *views.Printer) {
 	people := views.NewHuman(views.NewPrinter(a.Stderr), views.Style{
+		Width:      columns(a.Stderr),
 		Colour:     isTerminal(a.Stderr) && !opts.NoColor && a.Env.Get("NO_COLOR") == "",
 		Automation: a.Env.Get("TF_IN_AUTOMATION") != "",
 	})
@@ -211,4 +177,17 @@ func (a *App) views(inv arguments.Invocation, opts arguments.Options) (views.Vie
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// columns is the width of a terminal; 0 for any other stream.
+func columns(stream any) int {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }

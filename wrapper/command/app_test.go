@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfweaver/tfweaver/internal/version"
 	"github.com/tfweaver/tfweaver/wrapper/plugins/plugintest"
 )
 
@@ -27,7 +28,7 @@ func (r *rig) run(t *testing.T, want int) {
 
 func TestOtherCommandsAreReplaced(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"init", "-upgrade"}, {"-chdir=x", "state", "list"}, {"apply", "-help"}, {"plan", "-weaver-off", "-out=p"}} {
+	for _, args := range [][]string{{"init", "-upgrade"}, {"-chdir=x", "state", "list"}, {"init", "-help"}, {"apply", "-help", "-weaver-off"}, {"plan", "-weaver-off", "-out=p"}} {
 		r := newRig(t, args...)
 		r.run(t, 7)
 		want := "replaced by " + filepath.Join(r.cli, "terraform") + " " + strings.Join(removed(args, "-weaver-off"), " ") + "\n"
@@ -55,10 +56,66 @@ func TestAConfigurationWithoutProvidersIsReplaced(t *testing.T) {
 
 func TestHelpNamesBoth(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "-help")
+	for _, tt := range []struct {
+		args         []string
+		stdout       string
+		commands, to bool
+	}{
+		{[]string{"-help"}, "native -help\n", true, true},
+		{[]string{"help"}, "native -help\n", true, true},
+		{nil, "native \n", true, true},
+		{[]string{"import", "-help"}, "native import -help\n", false, true},
+		{[]string{"help", "test"}, "native test -help\n", false, true},
+	} {
+		r := newRig(t, tt.args...)
+		r.run(t, 0)
+		if r.stdout.String() != tt.stdout {
+			t.Errorf("%v: standard output %q, want %q", tt.args, r.stdout, tt.stdout)
+		}
+		text := r.stderr.String()
+		if tt.commands != strings.Contains(text, "resolve ID") || tt.commands != strings.Contains(text, "-weaver-version") || tt.to != strings.Contains(text, "-weaver-intent") {
+			t.Errorf("%v: standard error %q", tt.args, text)
+		}
+	}
+	for _, command := range []string{"apply", "plan", "destroy"} {
+		r := newRig(t, command, "-help")
+		r.run(t, 0)
+		if text := r.stderr.String(); !strings.Contains(text, "-weaver-wait") || strings.Contains(text, "resolve ID") {
+			t.Errorf("%s -help: standard error %q", command, text)
+		}
+	}
+}
+
+func TestTheOwnVersion(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "-weaver-version")
 	r.run(t, 0)
-	if r.stdout.String() != "native -help\n" || !strings.Contains(r.stderr.String(), "-weaver-intent") {
-		t.Errorf("stdout %q, stderr %q", r.stdout, r.stderr)
+	if got := r.stdout.String(); got != "tfweaver "+version.Version+"\n" || r.stderr.Len() > 0 {
+		t.Errorf("standard output %q, standard error %q", got, r.stderr)
+	}
+}
+
+func TestOwnHelp(t *testing.T) {
+	t.Parallel()
+	for command, texts := range map[string][]string{
+		"status":  {"-weaver-coordinator=ADDR", "-json"},
+		"why":     {"-weaver-coordinator=ADDR", "<id>"},
+		"locks":   {"-weaver-coordinator=ADDR"},
+		"resolve": {"-weaver-coordinator=ADDR", "(-exists | -gone)", "-reason=TEXT"},
+		"serve":   {"-listen=ADDR", "-idle-exit="},
+	} {
+		for _, args := range [][]string{{command, "-help"}, {"help", command}} {
+			r := newRig(t, args...)
+			r.run(t, 0)
+			for _, text := range texts {
+				if !strings.Contains(r.stdout.String(), text) {
+					t.Errorf("%v lacks %q:\n%s", args, text, r.stdout)
+				}
+			}
+			if strings.Contains(r.stdout.String(), " --") {
+				t.Errorf("%v has options with two dashes:\n%s", args, r.stdout)
+			}
+		}
 	}
 }
 
@@ -86,7 +143,24 @@ func TestBadInputSendsNothing(t *testing.T) {
 			write(t, filepath.Join(r.work, "rules", "bad.hcl"), "pack {", 0o600)
 			r.Env = r.Env.With("TFWEAVER_RULES", filepath.Join(r.work, "rules"))
 			return r
-		}, ExitSetup, []string{"Broken rule pack", "bad.hcl"}},
+		}, ExitSetup, []string{"Broken rule pack", "/rules/bad.hcl:1", "TFWEAVER_RULES"}},
+		"folder of packs": {func(t *testing.T) *rig {
+			r := newRig(t, "apply")
+			r.install(t)
+			r.Env = r.Env.With("TFWEAVER_RULES", "/nonexistent/rules")
+			return r
+		}, ExitSetup, []string{"rule packs cannot be read", "TFWEAVER_RULES names the folder /nonexistent/rules", "Correct TFWEAVER_RULES"}},
+		"folder of packs, as an option": {func(t *testing.T) *rig {
+			r := newRig(t, "apply", "-weaver-rules=/nonexistent/rules")
+			r.install(t)
+			return r
+		}, ExitSetup, []string{"-weaver-rules names the folder /nonexistent/rules", "Correct -weaver-rules"}},
+		"coordinator of the environment": {func(t *testing.T) *rig {
+			r := newRig(t, "apply")
+			r.install(t)
+			r.Env = r.Env.With("TFWEAVER_COORDINATOR", "unix:///nonexistent/s")
+			return r
+		}, ExitSetup, []string{"orrect TFWEAVER_COORDINATOR."}},
 		"tampered": {func(t *testing.T) *rig {
 			r := newRig(t, "apply")
 			r.install(t)
@@ -94,7 +168,7 @@ func TestBadInputSendsNothing(t *testing.T) {
 				"provider \""+plugintest.Source+"\" {\n  version = \"1.0.0\"\n  hashes = [\"h1:AAAA\"]\n}\n", 0o600)
 			return r
 		}, ExitSetup, []string{plugintest.Source, "not started"}},
-		"own command": {func(t *testing.T) *rig { return newRig(t, "why") }, ExitSetup, []string{"why", "<id>"}},
+		"own command": {func(t *testing.T) *rig { return newRig(t, "why") }, ExitSetup, []string{"why", "<id>", "tfweaver why -help"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -367,8 +441,8 @@ func TestInspection(t *testing.T) {
 		{[]string{"locks", "-json"}, 0, "[]"},
 		{[]string{"why", "t99"}, ExitError, "t99"},
 		{[]string{"resolve", "t99", "-reason=x", "-gone"}, ExitError, "t99"},
-		{[]string{"resolve", "t99", "-reason=x"}, ExitSetup, "--gone"},
-		{[]string{"serve"}, ExitSetup, "--listen"},
+		{[]string{"resolve", "t99", "-reason=x"}, ExitSetup, "-gone"},
+		{[]string{"serve"}, ExitSetup, "\"tfweaver serve -help\""},
 		{[]string{"status", "-h"}, 0, "Usage"},
 	} {
 		r.stdout.Reset()

@@ -78,7 +78,7 @@ func (a *App) coordinate(ctx context.Context, inv arguments.Invocation, binary t
 	}
 	code, err := r.act(ctx)
 	if err != nil {
-		problem, failed := explain(err)
+		problem, failed := explainTo(inv, err)
 		r.view.Problem(problem)
 		code = failed
 	}

@@ -22,6 +22,12 @@ type ownCommands struct {
 	Resolve resolveCommand `cmd:"" help:"Settle a call whose outcome was lost."`
 }
 
+// reach stands in the help of the commands that ask a coordinator. The option
+// itself is read before, with the others of its kind.
+type reach struct {
+	Coordinator string `name:"weaver-coordinator" help:"unix:///PATH of a \"tfweaver serve\"; by default the coordinator of this user and machine." placeholder:"ADDR"`
+}
+
 type serveCommand struct {
 	Listen   string        `help:"Where to listen: unix:///PATH." placeholder:"ADDR"`
 	Dir      string        `help:"Folder of the journal; the user's state folder by default." type:"path"`
@@ -30,23 +36,31 @@ type serveCommand struct {
 }
 
 type statusCommand struct {
+	reach
+
 	JSON bool `help:"Print JSON." name:"json"`
 }
 
 type whyCommand struct {
+	reach
+
 	ID   string `arg:"" help:"The transaction, such as t12."`
 	JSON bool   `help:"Print JSON." name:"json"`
 }
 
 type locksCommand struct {
+	reach
+
 	JSON bool `help:"Print JSON." name:"json"`
 }
 
 type resolveCommand struct {
+	reach
+
 	ID     string `arg:"" help:"The transaction whose outcome is not known."`
 	Reason string `help:"How you know; it is recorded with your name." required:"" placeholder:"TEXT"`
-	Exists bool   `help:"The object is there." xor:"fate" required:""`
-	Gone   bool   `help:"The object is not there." xor:"fate" required:""`
+	Exists bool   `help:"The object is there (this or -gone)." xor:"fate" required:""`
+	Gone   bool   `help:"The object is not there (this or -exists)." xor:"fate" required:""`
 }
 
 // own carries out one of tfweaver's own commands.
@@ -56,6 +70,7 @@ func (a *App) own(ctx context.Context, inv arguments.Invocation) int {
 	parser, err := kong.New(&commands,
 		kong.Name("tfweaver"), kong.Writers(a.Stdout, a.Stderr),
 		kong.Description("Commands of tfweaver itself. Everything else is passed to Terraform."),
+		kong.Help(printHelp),
 		kong.Exit(func(int) { exited = true }),
 	)
 	if err != nil {
@@ -66,7 +81,7 @@ func (a *App) own(ctx context.Context, inv arguments.Invocation) int {
 		return 0
 	}
 	if err != nil {
-		return a.fail(inv, &arguments.UsageError{Name: "tfweaver " + inv.Command, Reason: err.Error()})
+		return a.fail(inv, &arguments.UsageError{Name: inv.Command, Reason: err.Error()})
 	}
 	if err := a.dispatch(ctx, parsed.Selected().Name, &commands, inv); err != nil {
 		return a.fail(inv, err)

@@ -4,7 +4,7 @@
 package command
 
 import (
-	"fmt"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,16 +21,28 @@ func loadRules(folder string, env arguments.Environment) (*ruleengine.Engine, er
 	if folder != "" {
 		info, err := os.Stat(folder)
 		if err != nil {
-			return nil, fmt.Errorf("rule packs: %w", err)
+			return nil, &rulesError{Folder: folder, Err: reasonOf(err)}
 		}
 		if !info.IsDir() {
-			return nil, fmt.Errorf("rule packs: %s is not a folder", folder)
+			return nil, &rulesError{Folder: folder, Err: errNoFolder}
 		}
-		packs = append(packs, ruleengine.Folder(filepath.ToSlash(folder), os.DirFS(folder)))
+		packs = append(packs, ruleengine.Folder(filepath.ToSlash(folder), ruleengine.Folder(folder, os.DirFS(folder))))
 	}
 	engine, diags := ruleengine.LoadPacks(packs...)
 	if diags.HasErrors() {
 		return nil, &packError{diags: diags}
 	}
 	return engine.WithEnvironment(env.Lookup), nil
+}
+
+var errNoFolder = errors.New("it is not a folder")
+
+// reasonOf is an error of the file system without the path, which is named
+// already.
+func reasonOf(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }

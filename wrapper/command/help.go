@@ -1,0 +1,97 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package command
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/tfweaver/tfweaver/wrapper/arguments"
+	"github.com/tfweaver/tfweaver/wrapper/terraform"
+)
+
+// addition is what follows the CLI's own help: everything of tfweaver's after
+// the list of commands, its options after the help of a command that takes
+// them, and otherwise nothing.
+func addition(inv arguments.Invocation) string {
+	switch {
+	case inv.Version() || inv.Weaver.Off:
+		return ""
+	case inv.Command == "":
+		return commandsHelp + optionsHelp + optionsElsewhere
+	case inv.Help() && inv.RunsProviders():
+		return "\nThis is tfweaver in place of the CLI.\n" + optionsHelp
+	default:
+		return ""
+	}
+}
+
+// help lets the CLI print its help, and adds a section about tfweaver. It goes
+// to standard error: what programs read of the CLI's help stays as it is.
+func (a *App) help(ctx context.Context, inv arguments.Invocation, binary terraform.Binary, section string) int {
+	p := terraform.Process{
+		Path: binary.Path, Args: inv.Argv(), Env: terraform.Deeper(a.Env), Dir: a.Dir,
+		Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr, Signals: a.Signals,
+	}
+	code, err := p.Run(ctx)
+	if err != nil {
+		return a.fail(inv, err)
+	}
+	_, _ = io.WriteString(a.Stderr, section)
+	return code
+}
+
+const (
+	commandsHelp = `
+This is tfweaver in place of the CLI. Commands of its own:
+  status        Sessions and what they are doing
+  why ID        What a transaction waits for, or why it was refused
+  locks         The held locks
+  resolve ID    Settle a call whose outcome was lost
+  serve         Run the coordinator as a daemon
+  help COMMAND  The help of any command
+`
+	optionsHelp = `
+Options of its own, for commands that run providers:
+  -weaver-intent=TEXT        What you do this for; shown to those who wait
+  -weaver-wait=DURATION      How long to wait for others (10m); 0s fails at once
+  -weaver-policy=POLICY      queue (wait for others) or reject
+  -weaver-coordinator=ADDR   unix:///PATH of a "tfweaver serve"
+  -weaver-rules=FOLDER       More rule packs
+  -weaver-exit-codes         Exit with 75 after a refusal
+  -weaver-off                Run the CLI alone
+`
+	optionsElsewhere = `
+  -weaver-version            Print tfweaver's own version
+`
+)
+
+// printHelp prints the help of one of tfweaver's own commands in the way of
+// the CLI's: options with one dash.
+func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
+	var text bytes.Buffer
+	out := ctx.Stdout
+	ctx.Stdout = &text
+	err := kong.DefaultHelpPrinter(options, ctx)
+	ctx.Stdout = out
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, singleDashes(text.String()))
+	return err
+}
+
+var doubleDash = regexp.MustCompile(`(^|[\s("'\[|=,])--([a-z])`)
+
+// singleDashes writes options as Terraform's are written, and says of the two
+// fates of an object that one is to be chosen.
+func singleDashes(text string) string {
+	text = strings.ReplaceAll(text, "--exists --gone", "(--exists | --gone)")
+	return doubleDash.ReplaceAllString(text, "$1-$2")
+}
