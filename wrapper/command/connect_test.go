@@ -45,7 +45,7 @@ func TestConnectProblems(t *testing.T) {
 		},
 		"asking": {
 			&connectError{Err: &embedded.StartError{Reason: "the disk is full"}, Asking: true},
-			[]string{"The disk is full."}, []string{"Nothing was sent"},
+			[]string{"The disk is full."}, []string{"Nothing was sent", "-weaver-off"},
 		},
 		"serve": {
 			&serveError{fmt.Errorf("%s: too long", "unix:///Run/s")},

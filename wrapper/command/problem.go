@@ -90,20 +90,23 @@ func explain(err error) (views.Problem, int) {
 
 func explainConnect(e *connectError) views.Problem {
 	p := views.Problem{Summary: "The coordinator cannot be reached"}
-	nothing := "Nothing was sent to the cloud. "
+	nothing, alone := "Nothing was sent to the cloud. ", ", or run Terraform alone with -weaver-off"
 	if e.Asking {
-		nothing = ""
+		nothing, alone = "", ""
 	}
 	const settings = "-weaver-coordinator or TFWEAVER_COORDINATOR"
 	var start *embedded.StartError
 	switch {
 	case errors.As(e.Err, &start):
 		p.Summary = "The coordinator cannot be started"
-		p.Detail = sentence(start.Reason) + "\n\n" + nothing + "To run Terraform without coordination, use -weaver-off."
+		p.Detail = sentence(start.Reason)
+		if !e.Asking {
+			p.Detail += "\n\n" + nothing + "To run Terraform without coordination, use -weaver-off."
+		}
 	case e.Address == "":
 		p.Detail = fmt.Sprintf("The coordinator of this machine does not answer: %v.\n\n"+
 			"%sStart one with \"tfweaver serve --listen unix:///PATH\" and name it with "+
-			"-weaver-coordinator, or run Terraform alone with -weaver-off.", e.Err, nothing)
+			"-weaver-coordinator%s.", e.Err, nothing, alone)
 	case errors.Is(e.Err, client.ErrAddress):
 		p.Detail = sentence(e.Err.Error()) + "\n\n" + nothing + "Correct " + settings + "."
 	case errors.Is(e.Err, client.ErrDenied):

@@ -82,7 +82,9 @@ func Resume(ctx context.Context, o Options) (*client.Client, error) {
 		return nil, ErrNone
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look for a journal: %w", err)
+		return nil, &StartError{
+			Reason: fmt.Sprintf("the state folder %s cannot be read (%s): set %s to a folder of your own", o.Dir, systemReason(err), stateVariable), Err: err,
+		}
 	}
 	return Connect(ctx, o)
 }

@@ -49,12 +49,8 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the socket's folder: %w", err)
-	}
-	if err := CheckFolder(dir); err != nil {
-		return nil, fmt.Errorf("the socket's folder %w: listen in a folder that only you can write to, such as %s", err, suggestion(dir, path))
+	if err := prepareFolder(path); err != nil {
+		return nil, err
 	}
 	if err := clearDead(ctx, path); err != nil {
 		return nil, err
@@ -70,6 +66,18 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 		return nil, errors.Join(fmt.Errorf("make the socket private: %w", err), l.Close())
 	}
 	return &private{Listener: l}, nil
+}
+
+// prepareFolder makes the folder of a socket, or refuses the one that is there.
+func prepareFolder(path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the socket's folder: %w", err)
+	}
+	if err := CheckFolder(dir); err != nil {
+		return fmt.Errorf("the socket's folder %w: listen in a folder that only you can write to, such as %s", err, suggestion(dir, path))
+	}
+	return nil
 }
 
 // suggestion is an address in a folder of its own, which Listen would make.

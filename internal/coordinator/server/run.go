@@ -49,7 +49,12 @@ type Config struct {
 // says so: see ReadLeader.
 func Run(ctx context.Context, config Config) (err error) {
 	if config.Address == nil {
-		if _, err := SocketPath(config.Listen); err != nil {
+		// Before the journal is touched.
+		path, err := SocketPath(config.Listen)
+		if err != nil {
+			return err
+		}
+		if err := prepareFolder(path); err != nil {
 			return err
 		}
 	}

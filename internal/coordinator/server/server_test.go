@@ -393,6 +393,13 @@ func TestListenRefusesSharedFolders(t *testing.T) {
 		if strings.Contains(err.Error(), "chmod") || !strings.Contains(err.Error(), "only you can write to") {
 			t.Errorf("%s folder: %v", name, err)
 		}
+		journal := filepath.Join(folder(t), "journal")
+		if err := server.Run(within(t), server.Config{Listen: "unix://" + filepath.Join(dir, "s"), Dir: journal}); err == nil {
+			t.Errorf("%s folder was served", name)
+		}
+		if _, err := os.Stat(journal); err == nil {
+			t.Error("a journal was made in vain")
+		}
 		_, better, _ := strings.Cut(err.Error(), "such as ")
 		l, err = server.Listen(t.Context(), better)
 		if err != nil {
