@@ -50,12 +50,36 @@ func standings() map[string]func(t *testing.T) *story {
 		"lost": ended12(func(s *story) { s.end("t-12", admission.Lost, false) }),
 		"lost far down": func(t *testing.T) *story {
 			s := tell(t, admission.Queue)
-			q := subnet("web-3", strings.Repeat("deep-", 20)+"b")
-			q.Address = "module.network.module.subnets[\"europe-west\"].simcloud_subnet_network_security_group_association.web[\"b\"]"
+			q := subnet("web-3", "b")
+			q.Address = "module.network.module.subnets.simcloud_subnet.front_end_of_the_shop"
+			q.Self = "simcloud:127.0.0.1:8080/subscriptions/00000000-0000-0000-0000-000000000000/resourcegroups/" +
+				"shops-of-the-west/providers/microsoft.network/virtualnetworks/shared/subnets/front-end"
 			q.Nodes = append(nodes(), graph.Decl{ID: q.Self, Parent: vnet, Kind: graph.Resource, Type: "simcloud_subnet"})
 			s.submitAt("t-12", q, own(q.Self), slot("create"))
 			s.end("t-12", admission.Lost, false)
 			s.pass(2 * time.Hour)
+			return s
+		},
+		"bound": func(t *testing.T) *story {
+			s := tell(t, admission.Queue)
+			q := subnet("web-3", "b")
+			q.Self = vnet + "/~name/subnets/b"
+			q.Nodes = append(nodes(), graph.Decl{ID: q.Self, Parent: vnet, Kind: graph.Name})
+			s.submitAt("t-12", q, own(q.Self))
+			tx := s.start("t-12")
+			s.do(admission.Complete{
+				Stamp: s.at(), Tx: tx.ID, Token: tx.Token, Result: admission.Succeeded,
+				Bind: graph.Decl{ID: vnet + "/4711", Parent: vnet, Kind: graph.Resource, Type: "simcloud_subnet"},
+			})
+			return s
+		},
+		"not bound": func(t *testing.T) *story {
+			s := tell(t, admission.Queue)
+			q := subnet("web-3", "b")
+			q.Self = vnet + "/~name/subnets/b"
+			q.Nodes = append(nodes(), graph.Decl{ID: q.Self, Parent: vnet, Kind: graph.Name})
+			s.submitAt("t-12", q, own(q.Self))
+			s.start("t-12")
 			return s
 		},
 		"made":    ended12(func(s *story) { s.end("t-12", admission.Succeeded, true) }),
@@ -197,6 +221,10 @@ func TestForecastText(t *testing.T) {
 		}
 		if len(r.Actions) == 0 || r.Status != "" {
 			t.Errorf("%s: %+v", name, r)
+		}
+		r.Actions = nil
+		if got := Text(r); got != want {
+			t.Errorf("%s without advice:\n%s", name, got)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func tail(id string, n int) string {
 	return "…/" + text
 }
 
-// heldNames names what is held, and then only counts it. Intentions are left
+// heldNames names what is held, then only counts it, then leaves it out. Intentions are left
 // out: they keep others only from what contains the rest.
 func heldNames(r Report) []string {
 	own, shared := []string{}, []string{}
@@ -123,9 +123,9 @@ func heldNames(r Report) []string {
 		brief = " It holds 1 object."
 	}
 	if len(shared) == 0 {
-		return []string{text, brief}
+		return []string{text, brief, ""}
 	}
-	return []string{text + " It shares " + strings.Join(shared, ", ") + ".", brief}
+	return []string{text + " It shares " + strings.Join(shared, ", ") + ".", brief, ""}
 }
 
 func distinct(list []string) []string {
