@@ -73,7 +73,7 @@ func objectNames(r Report) []string {
 	}
 	id := r.Object.CloudID
 	versions := []string{" Object: " + id + "."}
-	for _, n := range []int{80, 50, 30} {
+	for _, n := range []int{80, 50, 30, 1} {
 		if utf8.RuneCountInString(id) > n {
 			versions = append(versions, " Object: "+tail(id, n)+".")
 		}
