@@ -53,6 +53,26 @@ func TestPagesWorkAsTheyStand(t *testing.T) {
 	}
 }
 
+// TestExamplesBeginAsTheReadmeDoes: the page about all examples has no commands
+// of its own, so that following the README is following it.
+func TestExamplesBeginAsTheReadmeDoes(t *testing.T) {
+	t.Parallel()
+	readme, err := blocksOf(shared.Module, "README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples, err := blocksOf(shared.Module, "examples/README.md")
+	if err != nil || len(examples) != 2 {
+		t.Fatalf("%d blocks, %v", len(examples), err)
+	}
+	for n, b := range examples {
+		b.where = readme[n].where
+		if readme[n] != b {
+			t.Errorf("examples/README.md says %+v where the README says %+v", b, readme[n])
+		}
+	}
+}
+
 // TestEveryPageIsFollowed fails when somebody adds a page, or a block without a
 // mark.
 func TestEveryPageIsFollowed(t *testing.T) {
