@@ -349,6 +349,22 @@ func TestNoIdleExitWhileUncertain(t *testing.T) {
 	waitFor(t, "end of the idle coordinator", func() bool { _, ok := published(t, dir); return !ok })
 }
 
+// TestRemovedJournal: a call with an unknown outcome keeps no coordinator
+// alive that nobody can find any more.
+func TestRemovedJournal(t *testing.T) {
+	t.Parallel()
+	dir := stateDir(t)
+	c := connect(t, dir, "100ms")
+	leaveUncertain(t, c)
+	c.Close()
+	l, _ := published(t, dir)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	socket := strings.TrimPrefix(l.Address, "unix://")
+	waitFor(t, "end of the coordinator", func() bool { _, err := os.Lstat(socket); return err != nil })
+}
+
 // TestKilledCoordinator: a session outlives it; the run itself starts the next
 // one, and goes on.
 func TestKilledCoordinator(t *testing.T) {

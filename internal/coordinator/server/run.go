@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -68,7 +69,12 @@ func Run(ctx context.Context, config Config) (err error) {
 		return inUse(config.Dir, j.Explain(err))
 	}
 	defer func() { err = errors.Join(err, closeWithin(c)) }()
-	return serve(ctx, config, c)
+	s := New(c)
+	s.removed = func() bool {
+		_, err := os.Stat(j.Path())
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return serve(ctx, config, c, s)
 }
 
 // start leads the journal.
@@ -97,7 +103,7 @@ func closeWithin(c *coordinator.Coordinator) error {
 	return nil
 }
 
-func serve(ctx context.Context, config Config, c *coordinator.Coordinator) error {
+func serve(ctx context.Context, config Config, c *coordinator.Coordinator, s *Server) error {
 	address := config.Listen
 	if config.Address != nil {
 		address = config.Address(c.Epoch())
@@ -118,7 +124,7 @@ func serve(ctx context.Context, config Config, c *coordinator.Coordinator) error
 			return errors.Join(err, l.Close())
 		}
 	}
-	return New(c).Serve(ctx, &closing{Listener: l, before: gone}, config.IdleExit)
+	return s.Serve(ctx, &closing{Listener: l, before: gone}, config.IdleExit)
 }
 
 // closing calls before ahead of the first Close, so that nobody is sent to a

@@ -40,6 +40,8 @@ type Server struct {
 	log   *slog.Logger
 	grpc  *grpc.Server
 	conns connections
+	// removed says that the journal was taken away; nil where it cannot be.
+	removed func() bool
 	// life ends when the server stops.
 	life context.Context
 	quit context.CancelFunc
@@ -143,6 +145,9 @@ func (s *Server) idle(ctx context.Context, limit time.Duration) <-chan struct{} 
 // holding says whether a transaction holds locks. One with an unknown outcome
 // does so after its session has ended, and people have to be able to see it.
 func (s *Server) holding(ctx context.Context) bool {
+	if s.removed != nil && s.removed() {
+		return false // nobody can come to see it
+	}
 	n, err := s.c.Holding(ctx)
 	return n > 0 && err == nil
 }
