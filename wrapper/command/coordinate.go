@@ -121,7 +121,7 @@ func (r *run) open(ctx context.Context) error {
 		r.view.Problem(w)
 	}
 	r.gate = gatekeeper.New(gatekeeper.Config{
-		Session: gatekeeper.Coordinated(r.session), Engine: r.engine, View: r.view, Origin: r.workdir.Origin,
+		Session: gatekeeper.Coordinated(r.session), Engine: r.engine, View: r.view,
 		Wait: r.inv.Weaver.Wait, Logger: r.log,
 	})
 	return r.serve(ctx, list)

@@ -64,7 +64,7 @@ func explainUsage(inv arguments.Invocation, usage *arguments.UsageError) views.P
 		ask = "tfweaver " + inv.Command + " -help"
 		p.Summary = "Invalid use of tfweaver " + inv.Command
 	}
-	p.Detail = strings.TrimSuffix(p.Detail, ".") + ".\n\nRun \"" + ask + "\" for the options."
+	p.Detail = strings.TrimRight(p.Detail, ".?") + ".\n\nRun \"" + ask + "\" for the options."
 	return p
 }
 

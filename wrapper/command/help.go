@@ -87,11 +87,16 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	return err
 }
 
+// flagColumn is an option that a description follows: one dash less must not
+// move the description.
+var flagColumn = regexp.MustCompile(`(?m)^( +(?:-[a-z], )?)--(\S+)(  )`)
+
 var doubleDash = regexp.MustCompile(`(^|[\s("'\[|=,])--([a-z])`)
 
 // singleDashes writes options as Terraform's are written, and says of the two
 // fates of an object that one is to be chosen.
 func singleDashes(text string) string {
 	text = strings.ReplaceAll(text, "--exists --gone", "(--exists | --gone)")
+	text = flagColumn.ReplaceAllString(text, "$1-$2 $3")
 	return doubleDash.ReplaceAllString(text, "$1-$2")
 }

@@ -53,11 +53,11 @@ func (g *Gatekeeper) Admit(ctx context.Context, call intercept.Call) (intercept.
 	})
 	a := &admittance{gate: g, call: call, op: g.operation(call)}
 	if err := g.lost(); err != nil {
-		return nil, g.refuse(ctx, a, err)
+		return nil, g.refuse(a, err)
 	}
 	lowered, err := g.engine.Lower(ctx, a.op, g.live)
 	if err != nil {
-		return nil, g.refuse(ctx, a, fmt.Errorf("the rules cannot tell what the change means: %w", err))
+		return nil, g.refuse(a, fmt.Errorf("the rules cannot tell what the change means: %w", err))
 	}
 	if lowered.Logical {
 		return free{}, nil
@@ -65,7 +65,7 @@ func (g *Gatekeeper) Admit(ctx context.Context, call intercept.Call) (intercept.
 	a.key = g.keys.Add(1)
 	grant, err := a.submit(ctx, lowered)
 	if err != nil {
-		return nil, g.refuse(ctx, a, err)
+		return nil, g.refuse(a, err)
 	}
 	return &permit{gate: g, grant: grant, op: a.op, call: call, self: a.request.Self}, nil
 }
@@ -153,11 +153,11 @@ func (g *Gatekeeper) complete(r admission.Request, key uint64) admission.Request
 
 // refuse notes why a call was not admitted, and puts it into the words that
 // the user will read. The end of the caller's own context is no refusal.
-func (g *Gatekeeper) refuse(ctx context.Context, a *admittance, err error) error {
+func (g *Gatekeeper) refuse(a *admittance, err error) error {
 	var rejected *client.RejectedError
 	switch {
 	case errors.As(err, &rejected):
-		return g.reject(ctx, a, rejected.Report)
+		return g.reject(a, rejected.Report)
 	case errors.Is(err, errImpatient):
 		return g.giveUp(a)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

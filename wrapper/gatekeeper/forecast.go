@@ -42,7 +42,6 @@ func (g *Gatekeeper) Forecast(ctx context.Context, declare bool) (views.Forecast
 			forecast.Reports = append(forecast.Reports, g.documented(*report))
 		}
 	}
-	forecast.OwnState = g.ownStates(ctx, forecast.Reports)
 	return forecast, nil
 }
 

@@ -69,8 +69,6 @@ type Config struct {
 	Session Session
 	Engine  Engine
 	View    views.View
-	// Origin identifies the state that the run works on; empty when unknown.
-	Origin string
 	// Wait bounds the time behind other sessions per call.
 	Wait time.Duration
 	// Repeat is how often a waiting call is shown again; 0 means every ten
@@ -88,7 +86,6 @@ type Gatekeeper struct {
 	session Session
 	engine  Engine
 	view    views.View
-	origin  string
 	wait    time.Duration
 	repeat  time.Duration
 	log     *slog.Logger
@@ -119,7 +116,7 @@ var (
 func New(config Config) *Gatekeeper {
 	g := &Gatekeeper{
 		session: config.Session, engine: config.Engine, view: config.View,
-		origin: config.Origin, wait: config.Wait, repeat: config.Repeat, log: config.Logger,
+		wait: config.Wait, repeat: config.Repeat, log: config.Logger,
 		live:  liveGraph{session: config.Session},
 		lives: map[graph.NodeID]uint64{}, configs: map[string][]cty.Value{},
 	}

@@ -4,7 +4,6 @@
 package gatekeeper
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,20 +29,12 @@ func (g *Gatekeeper) documented(report conflict.Report) conflict.Report {
 
 // reject is the coordinator's refusal. The detail must carry everything:
 // Terraform drops the address of a refused delete.
-func (g *Gatekeeper) reject(ctx context.Context, a *admittance, report conflict.Report) error {
+func (g *Gatekeeper) reject(a *admittance, report conflict.Report) error {
 	a.watch.abandoned()
 	report = g.documented(report)
-	own := g.ownState(ctx, report)
+	own := ownState(report)
 	g.noteRefused(views.Refused{Address: a.name(), Report: &report, OwnState: own})
-	text := detail(a, report)
-	switch {
-	case report.Decision == conflict.Replan:
-		return &intercept.Refusal{Summary: "Change refused: the plan is out of date", Detail: text}
-	case len(own) > 0:
-		return &intercept.Refusal{Summary: "Change refused: other objects of this state are in the way", Detail: text + "\n" + views.WayOut(own)}
-	default:
-		return &intercept.Refusal{Summary: "Change refused: it conflicts with another session", Detail: text}
-	}
+	return &intercept.Refusal{Summary: title(report, own), Detail: detail(a, report)}
 }
 
 // giveUp is a wait that took too long. It tells how things are by now.
@@ -66,8 +57,7 @@ func (g *Gatekeeper) giveUp(a *admittance) error {
 // inTheWay says what a wait was for when it ended, since when, and what would
 // end what does not end by itself.
 func inTheWay(report conflict.Report) string {
-	// As a refusal the text says nothing of a queue that was left.
-	report.Decision, report.Wait = conflict.Reject, nil
+	report.Wait = nil // the place in the queue is given up
 	sentence, next := views.Told(report)
 	_, reason, ok := strings.Cut(sentence, ": ")
 	if !ok {

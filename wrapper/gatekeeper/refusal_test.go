@@ -10,10 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfweaver/tfweaver/internal/coordinator"
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/internal/core/conflict"
-	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/wrapper/intercept"
 )
 
@@ -67,49 +65,52 @@ func TestReportsGrowOld(t *testing.T) {
 	}
 }
 
-// inUse is a refusal because objects use what is to be deleted.
-func inUse(ids ...string) conflict.Report {
+// needed is a refusal because objects of these states use what is to go.
+func needed(states ...string) conflict.Report {
 	report := blamed("alice", 0)
-	report.Decision, report.Wait, report.Conflicts = conflict.Reject, nil, nil
-	for _, id := range ids {
+	report.Decision, report.Wait, report.Conflicts, report.Requester.State = conflict.Reject, nil, nil, "mine"
+	for _, state := range states {
 		report.Conflicts = append(report.Conflicts, conflict.Conflict{
 			Resource: conflict.Resource{CloudID: string(subnetID)}, Relation: "guarded", Class: "dependency",
-			Fact:   &conflict.Fact{What: "references " + id},
+			Fact:   &conflict.Fact{What: "references /net/n1", State: state, Object: &conflict.Resource{CloudID: "/net/n1", Address: "nic.n1"}},
 			Holder: &conflict.Holder{Session: "alice-7", Actor: "alice", State: conflict.Ended},
 		})
 	}
 	return report
 }
 
-func TestTheOwnStateIsNotBlamedOnOthers(t *testing.T) {
+func TestRefusalsBlameWhomTheyShould(t *testing.T) {
 	t.Parallel()
-	owned := func(owner string) coordinator.Found {
-		return coordinator.Found{Known: true, Node: graph.Node{Owner: owner, Address: "nic.of_" + owner}}
-	}
+	change := func(r conflict.Report, f func(*conflict.Report)) conflict.Report { f(&r); return r }
 	for name, tt := range map[string]struct {
 		report conflict.Report
-		want   string
+		title  string
+		own    int
 	}{
-		"all own":         {inUse("/net/n1"), "other objects of this state are in the way"},
-		"one of another":  {inUse("/net/n1", "/net/n2"), "conflicts with another session"},
-		"of nobody known": {inUse("/net/n3"), "conflicts with another session"},
-		"a lock":          {func() conflict.Report { r := blamed("alice", 0); r.Decision = conflict.Reject; return r }(), "conflicts with another session"},
+		"own state":        {needed("mine", "mine"), "other objects of this state", 1},
+		"one of another":   {needed("mine", "theirs"), "other objects still need it", 0},
+		"of nobody known":  {needed(""), "other objects still need it", 0},
+		"another session":  {change(blamed("alice", 0), func(r *conflict.Report) { r.Decision = conflict.Reject }), "conflicts with another session", 0},
+		"the same run":     {change(blamed("bob", 0), func(r *conflict.Report) { r.Decision, r.Requester.Session = conflict.Reject, "bob-7" }), "another change of this run", 0},
+		"not there":        {change(blamed("x", 0), func(r *conflict.Report) { r.Decision, r.Conflicts[0].Holder = conflict.Reject, nil }), "not as planned", 0},
+		"an outdated plan": {change(blamed("alice", 0), func(r *conflict.Report) { r.Decision = conflict.Replan }), "out of date", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, func(c *Config) { c.Origin = "mine" })
-			r.session.found = map[graph.NodeID]coordinator.Found{"/net/n1": owned("mine"), "/net/n2": owned("theirs")}
+			r := newRig(t, nil)
 			r.session.submit = func(context.Context, int, func(client.Waiting)) (Grant, error) {
 				return nil, &client.RejectedError{Report: tt.report}
 			}
 			_, err := r.Admit(t.Context(), call(intercept.Delete))
-			got := text(t, err)
-			if !strings.Contains(got, tt.want) {
+			if got := text(t, err); !strings.Contains(got, tt.title) {
 				t.Errorf("the text is\n%s", got)
 			}
-			own := tt.want == "other objects of this state are in the way"
-			if own != strings.Contains(got, "replace or destroy it too") || own != (len(r.Summary().Refused[0].OwnState) == 1) {
-				t.Errorf("the way out, in\n%s\nsummary %+v", got, r.Summary())
+			s := r.Summary()
+			if len(s.Refused[0].OwnState) != tt.own {
+				t.Errorf("summary %+v", s)
+			}
+			if blames := name == "another session" || name == "an outdated plan"; blames != (len(s.InWay) == 1) {
+				t.Errorf("in the way %v", s.InWay)
 			}
 		})
 	}

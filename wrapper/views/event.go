@@ -49,9 +49,6 @@ type Forecast struct {
 	// mean, such as those of a provider whose configuration is not known
 	// before something else is made.
 	Unforeseen []Unforeseen
-	// OwnState are the objects of the plan's own state that keep a change
-	// from being made, when nothing else does.
-	OwnState []string
 }
 
 // Unforeseen is a change that only its call will explain.

@@ -109,7 +109,8 @@ func (h *Human) forecastBox(f Forecast) string {
 	return h.style.box(yellow, "Note", summary, detail)
 }
 
-// remedy says what to do about a plan that cannot be made.
+// remedy says what to do about a plan that cannot be made, beside what the
+// reports advise.
 func remedy(f Forecast) string {
 	text := "Nothing was sent to the cloud."
 	for _, r := range f.Reports {
@@ -117,20 +118,7 @@ func remedy(f Forecast) string {
 			return text + " Run the command again, so that it plans on what is there now."
 		}
 	}
-	if len(f.OwnState) > 0 {
-		return text + " " + WayOut(f.OwnState)
-	}
-	return text + " Change the configuration, or agree with whoever is named above, and run the command again."
-}
-
-// WayOut says what to do when objects of the same state are in the way.
-func WayOut(addresses []string) string {
-	them := "it"
-	if len(addresses) > 1 {
-		them = "them"
-	}
-	return fmt.Sprintf("In the way is this state's own %s. Let the plan change, replace or destroy %s too (-replace=ADDRESS, or detach %s in the configuration), and run the command again.",
-		several(addresses), them, them)
+	return text
 }
 
 // report is the text form of a report. The hint to ask why is left out where

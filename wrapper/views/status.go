@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
@@ -77,9 +78,10 @@ func LocksText(s coordinator.Status) string {
 func WhyText(r conflict.Report, status admission.Status) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s of %s is %s\n", r.ID, orElse(r.Action, "change"), orElse(r.Address, "an object"), status)
-	if r.Decision != "" {
-		sentence, next := Told(r)
-		b.WriteString(wrap(sentence, conflict.Width) + "\n" + next + "\n")
+	sentence, next := Told(r)
+	b.WriteString(wrap(sentence, conflict.Width) + "\n")
+	if next != "" {
+		b.WriteString(wrap(next, conflict.Width) + "\n")
 	}
 	for i, c := range r.Conflicts {
 		fmt.Fprintf(&b, "\n%d. %s\n", i+1, c.Resource.CloudID)
@@ -160,7 +162,28 @@ func objective(x coordinator.SessionStatus) string {
 }
 
 // label is the address, or what else there is to know a transaction by.
-func label(x admission.Tx) string { return orElse(x.Address, string(x.Self)) }
+func label(x admission.Tx) string { return orElse(x.Address, short(string(x.Self))) }
+
+// maxNode is the number of columns up to which an id is shown whole.
+const maxNode = 40
+
+// short is the end of an id that tells objects apart: its kind, its name, and
+// the aspect. What is cut off, such as the subscription and the group, is the
+// same in most rows; the JSON form has it.
+func short(id string) string {
+	if utf8.RuneCountInString(id) <= maxNode {
+		return id
+	}
+	owner, aspect := id, ""
+	if i := strings.Index(id, "/~"); i > 0 {
+		owner, aspect = id[:i], id[i:]
+	}
+	parts := strings.Split(owner, "/")
+	if len(parts) <= 2 {
+		return id
+	}
+	return "…/" + strings.Join(parts[len(parts)-2:], "/") + aspect
+}
 
 func place(x coordinator.TxStatus) string {
 	if x.Position > 0 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/conflict"
 )
 
@@ -63,14 +64,21 @@ func TestAnUncertainHolderStaysNamed(t *testing.T) {
 	}
 }
 
-func TestTheOwnStateHasAWayOut(t *testing.T) {
+func TestAPlanThatCannotBeMadeHasAWayOut(t *testing.T) {
 	t.Parallel()
-	f := Forecast{Changes: 1, Covered: 1, Reports: []conflict.Report{refusal()}, OwnState: []string{"nic.n1"}}
-	f.Reports[0].Decision = conflict.Reject
+	r := refusal()
+	r.Decision, r.ID, r.Requester.State = conflict.Reject, r.Address, "mine"
+	c := &r.Conflicts[0]
+	c.Class, c.Fact = "dependency", &conflict.Fact{What: "references /net/n1", State: "mine", Object: &conflict.Resource{CloudID: "/net/n1", Address: "nic.n1"}}
 	var out bytes.Buffer
-	NewHuman(NewPrinter(&out), Style{}).Forecast(f)
-	if text := out.String(); !strings.Contains(text, "this state's own nic.n1") || strings.Contains(text, "agree with") {
-		t.Errorf("the box says\n%s", text)
+	NewHuman(NewPrinter(&out), Style{}).Forecast(Forecast{Changes: 1, Covered: 1, Reports: []conflict.Report{r}})
+	for _, text := range []string{"-replace=nic.n1", "Nothing was sent"} {
+		if !strings.Contains(out.String(), text) {
+			t.Errorf("the box lacks %q:\n%s", text, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "tfweaver why") || strings.Contains(out.String(), "alice") {
+		t.Errorf("the box says\n%s", out.String())
 	}
 }
 
@@ -96,5 +104,33 @@ func TestAddressesAreNotCut(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), long) || !strings.Contains(out.String(), "`tfweaver why t12`") {
 		t.Errorf("printed %q", out.String())
+	}
+}
+
+func TestIDsAreShortInTables(t *testing.T) {
+	t.Parallel()
+	const group = "simcloud:https://127.0.0.1:8080/subscriptions/0001/resourcegroups/network"
+	for id, want := range map[string]string{
+		"/net/vnet/~slot": "/net/vnet/~slot",
+		group + "/virtualnetworks/shared/~slot:write": "…/virtualnetworks/shared/~slot:write",
+		group: "…/resourcegroups/network",
+		group + "/virtualnetworks/shared/subnets/a": "…/subnets/a",
+		strings.Repeat("x", 60):                     strings.Repeat("x", 60),
+	} {
+		if got := short(id); got != want {
+			t.Errorf("%s is shown as %s, want %s", id, got, want)
+		}
+	}
+}
+
+func TestHowATransactionStandsIsTold(t *testing.T) {
+	t.Parallel()
+	r := report("")
+	r.Conflicts, r.Wait, r.Status, r.Age = nil, nil, string(admission.Withdrawn), 61
+	text := WhyText(r, admission.Withdrawn)
+	for _, want := range []string{"t12: create of simcloud_subnet.b is withdrawn", "by bob", "1 min ago"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text lacks %q:\n%s", want, text)
+		}
 	}
 }

@@ -15,18 +15,27 @@ import (
 // copied; whoever shows the text breaks its lines.
 func Told(r conflict.Report) (sentence, next string) {
 	address := printable(r.Address)
-	if r.ID == r.Address || r.ID == "" { // a forecast: there is no transaction yet
-		r.ID = "-"
+	if r.Decision == "" { // how it stands: the address is not what comes first
+		address = ""
 	}
-	// Without an address the text begins with the short id.
-	r.Address = ""
+	if r.ID == r.Address && address != "" { // a forecast: there is no transaction yet
+		r.ID = ""
+	}
+	// Without an address the text has the short id in its place, and nothing
+	// is left out to make room.
+	if address != "" {
+		r.Address = ""
+	}
 	lines := strings.Split(strings.TrimRight(conflict.Text(r), "\n"), "\n")
 	if last := len(lines) - 1; last > 0 && strings.Contains(lines[last], "`") {
 		lines, next = lines[:last], lines[last]
 	}
 	sentence = strings.Join(lines, " ")
-	if rest, ok := strings.CutPrefix(sentence, r.ID); ok && address != "" {
-		sentence = address + rest
+	if address == "" {
+		return sentence, next
+	}
+	if rest, ok := strings.CutPrefix(sentence, r.ID); ok {
+		return address + " " + strings.TrimSpace(rest), next
 	}
 	return sentence, next
 }
