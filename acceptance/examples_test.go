@@ -37,7 +37,7 @@ func TestExampleSharedNetwork(t *testing.T) {
 	b.unchanged(shop, search)
 	run := b.tfweaver(platform, 1, "destroy", "-auto-approve", "-no-color")
 	b.clean()
-	said := unwrapped(run.Stderr()); t.Log(run.Stderr())
+	said := unwrapped(run.Stderr())
 	for _, want := range []string{"of shop", "of search", "Delete or detach"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the refused destroy does not say %q", want)

@@ -81,7 +81,7 @@ func inUse(r Report, list []Conflict) []string {
 	} else {
 		head += " is still used by "
 	}
-	head += describe(r, list[0], full)
+	head += describe(r, list[0], list, full)
 	rest := list[1:]
 	if len(rest) == 0 {
 		return []string{head + "." + past(r), head + "."}
@@ -103,7 +103,7 @@ func more(r Report, list []Conflict, n int, d detail) string {
 	}
 	var names []string
 	for _, c := range rest[:n] {
-		names = append(names, describe(r, c, d))
+		names = append(names, describe(r, c, list, d))
 	}
 	switch {
 	case n == 0:
@@ -115,9 +115,10 @@ func more(r Report, list []Conflict, n int, d detail) string {
 }
 
 // describe names a dependent, whose it is, what for, and how old that knowledge
-// is. In short it is its name, its owner and that age.
-func describe(r Report, c Conflict, d detail) string {
-	what, seen := title(r, c, d), "seen "+duration(c.Fact.Age)+" ago"
+// is. In short it is its name, its owner and that age;
+// the kind only where another one of the list has the same name.
+func describe(r Report, c Conflict, list []Conflict, d detail) string {
+	what, seen := title(r, c, list, d), "seen "+duration(c.Fact.Age)+" ago"
 	if d == terse {
 		seen = duration(c.Fact.Age)
 	}
@@ -140,16 +141,26 @@ func describe(r Report, c Conflict, d detail) string {
 
 // title is what a dependent is called: the requester's own by its address, for
 // that is where it can be changed.
-func title(r Report, c Conflict, d detail) string {
+func title(r Report, c Conflict, list []Conflict, d detail) string {
 	o := c.Fact.Object
 	switch {
 	case o != nil && ours(r, c) && o.Address != "":
 		return o.Address
-	case o != nil && d == full:
-		return name(*o, full)
+	case o != nil && (d == full || sharesName(list, c)):
+		return name(*o, d)
 	default:
 		return segment(dependent(c), d)
 	}
+}
+
+// sharesName says whether another dependent has the same last segment.
+func sharesName(list []Conflict, c Conflict) bool {
+	for _, o := range list {
+		if dependent(o) != dependent(c) && segment(dependent(o), full) == segment(dependent(c), full) {
+			return true
+		}
+	}
+	return false
 }
 
 // freeing is the next step of a refusal for the sake of dependents.

@@ -165,6 +165,19 @@ func crowds() map[string]func(t *testing.T) *story {
 		"used by many":       inUse(func(s *story) { s.interfaces("net-7", names(20)...) }),
 		"used by the state":  inUse(func(s *story) { s.interfaces("web-2", "nic-1") }),
 		"used by its states": inUse(func(s *story) { s.interfaces("web-2", "nic-1", "nic-2") }),
+		"called alike": inUse(func(s *story) {
+			for i, kind := range []string{"simcloud_route", "simcloud_service", "simcloud_disk"} {
+				self := vnet + "/b/" + graph.NodeID(kind) + "/web"
+				q := admission.Request{
+					Session: "ops-5", Action: admission.Create, Address: kind + ".web", Type: kind, Self: self,
+					Nodes: append(nodes(), graph.Decl{ID: self, Parent: vnet + "/b", Kind: graph.Resource, Type: kind}),
+				}
+				id := fmt.Sprintf("t-%d", i)
+				s.submitAt(id, q, own(self))
+				s.end(id, admission.Succeeded, true)
+			}
+			s.interfaces("net-7", "nic-1", "nic-2")
+		}),
 		"containing": inUse(func(s *story) {
 			self := vnet + "/b/route"
 			q := admission.Request{
