@@ -74,14 +74,14 @@ func (p *permit) Done(ctx context.Context, outcome intercept.Outcome) {
 		// The coordinator will hold the call for uncertain, which is safe.
 		p.gate.log.WarnContext(ctx, "outcome not recorded", "address", p.op.Address, "tx", p.grant.Tx(), "error", err)
 		if outcome.Result != intercept.NotSent {
-			p.lost()
+			p.lost(false)
 		}
 	}
 }
 
 // lost notes a call whose outcome nobody knows.
-func (p *permit) lost() {
-	p.gate.ledger.lost(views.Uncertain{Address: p.name(), Tx: string(p.grant.Tx())})
+func (p *permit) lost(stopped bool) {
+	p.gate.ledger.lost(views.Uncertain{Address: p.name(), Tx: string(p.grant.Tx()), GaveUp: stopped})
 }
 
 func (p *permit) name() string {
@@ -94,7 +94,8 @@ func (p *permit) name() string {
 func (p *permit) outcome(o intercept.Outcome) client.Outcome {
 	out := client.Outcome{Exists: exists(o.NewState)}
 	result := o.Result
-	if result == intercept.Failed && gaveUp(o.Diagnostics) {
+	stopped := result == intercept.Failed && gaveUp(o.Diagnostics)
+	if stopped {
 		result = intercept.Unknown
 	}
 	switch result {
@@ -109,7 +110,7 @@ func (p *permit) outcome(o intercept.Outcome) client.Outcome {
 		return out
 	default:
 		out.Result = admission.Lost
-		p.lost()
+		p.lost(stopped)
 		return out
 	}
 	if out.Exists {

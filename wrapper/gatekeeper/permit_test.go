@@ -116,6 +116,11 @@ func TestOutcomes(t *testing.T) {
 			if lost := len(r.Summary().Uncertain) == 1; lost != (tt.want.Result == admission.Lost) {
 				t.Errorf("summary %+v", r.Summary())
 			}
+			for _, u := range r.Summary().Uncertain {
+				if u.GaveUp != (name == "the provider stopped waiting") {
+					t.Errorf("told as %+v", u)
+				}
+			}
 		})
 	}
 }

@@ -6,6 +6,8 @@ package gatekeeper
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -81,6 +83,10 @@ func needed(states ...string) conflict.Report {
 
 func TestRefusalsBlameWhomTheyShould(t *testing.T) {
 	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "commands", "apply.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	change := func(r conflict.Report, f func(*conflict.Report)) conflict.Report { f(&r); return r }
 	for name, tt := range map[string]struct {
 		report conflict.Report
@@ -102,8 +108,13 @@ func TestRefusalsBlameWhomTheyShould(t *testing.T) {
 				return nil, &client.RejectedError{Report: tt.report}
 			}
 			_, err := r.Admit(t.Context(), call(intercept.Delete))
-			if got := text(t, err); !strings.Contains(got, tt.title) {
+			got := text(t, err)
+			if !strings.Contains(got, tt.title) {
 				t.Errorf("the text is\n%s", got)
+			}
+			title, _, _ := strings.Cut(strings.TrimPrefix(got, "Change refused: "), "\n")
+			if !strings.Contains(string(page), "| "+title+" |") {
+				t.Errorf("the documentation does not have %q", title)
 			}
 			s := r.Summary()
 			if len(s.Refused[0].OwnState) != tt.own {

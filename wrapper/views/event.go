@@ -98,6 +98,10 @@ type Waited struct {
 type Uncertain struct {
 	Address string
 	Tx      string
+	// GaveUp is true when the provider answered that it stopped waiting for
+	// the cloud, as it does when it is told to stop; otherwise its answer was
+	// lost.
+	GaveUp bool
 }
 
 // Crash is a provider process that died.

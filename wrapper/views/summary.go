@@ -123,8 +123,12 @@ func refusedLine(r Refused, waited time.Duration) string {
 
 // uncertainLine tells what keeps the locks, and the one thing that frees them.
 func uncertainLine(u Uncertain) string {
-	return fmt.Sprintf("%s may still be changing: its outcome is unknown (the provider gave up or its answer was lost), and others wait.\n"+
-		"    Look at it in the cloud, then %s.", u.Address, resolveCommand(u.Tx))
+	why := "its answer was lost"
+	if u.GaveUp {
+		why = "the provider stopped waiting for the cloud"
+	}
+	return fmt.Sprintf("%s was sent, and its outcome is unknown: %s. Others that need it wait until it is settled.\n"+
+		"    Look at it in the cloud, then %s.", u.Address, why, resolveCommand(u.Tx))
 }
 
 // peersLine claims no more than is known: a session that was open may have

@@ -89,7 +89,7 @@ func show(v View) {
 			{Address: "x.w", For: 4 * time.Second, Refused: true},
 		},
 		Refused:   []Refused{{Address: "x.y", Report: &refused}, {Address: "x.z", Reason: "the coordinator is gone"}},
-		Uncertain: []Uncertain{{Address: "x.u", Tx: "t13"}},
+		Uncertain: []Uncertain{{Address: "x.u", Tx: "t13"}, {Address: "x.v", Tx: "t14", GaveUp: true}},
 		Crashes:   []Crash{{Provider: "registry.terraform.io/tfweaver/simcloud", Trace: "panic: oh"}},
 		Peers:     2, Host: "desk", Embedded: true,
 	})
