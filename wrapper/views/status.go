@@ -69,7 +69,7 @@ func LocksText(s coordinator.Status) string {
 		if actor == "" {
 			actor = string(x.Session)
 		}
-		return join(string(x.Node), x.Mode, string(x.Tx), x.Address, actor, ago(s.Now, x.Since))
+		return join(short(string(x.Node)), x.Mode, string(x.Tx), x.Address, actor, ago(s.Now, x.Since))
 	})
 	return b.String()
 }

@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfweaver/tfweaver/internal/coordinator"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/conflict"
+	"github.com/tfweaver/tfweaver/internal/core/graph"
 )
 
 func parties(names ...string) []Party {
@@ -119,6 +121,10 @@ func TestIDsAreShortInTables(t *testing.T) {
 	} {
 		if got := short(id); got != want {
 			t.Errorf("%s is shown as %s, want %s", id, got, want)
+		}
+		locks := LocksText(coordinator.Status{Locks: []coordinator.LockStatus{{Node: graph.NodeID(id), Mode: "X", Tx: "t1"}}})
+		if !strings.Contains(locks, "\n"+want+"  X") {
+			t.Errorf("the lock of %s is shown as\n%s", id, locks)
 		}
 	}
 }
