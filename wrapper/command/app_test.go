@@ -160,7 +160,7 @@ func TestBadInputSendsNothing(t *testing.T) {
 			r.install(t)
 			r.Env = r.Env.With("TFWEAVER_COORDINATOR", "unix:///nonexistent/s")
 			return r
-		}, ExitSetup, []string{"orrect TFWEAVER_COORDINATOR."}},
+		}, ExitSetup, []string{"orrect TFWEAVER_COORDINATOR.", "tfweaver serve -listen unix:///nonexistent/s"}},
 		"tampered": {func(t *testing.T) *rig {
 			r := newRig(t, "apply")
 			r.install(t)

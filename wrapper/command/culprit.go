@@ -40,6 +40,10 @@ func explainTo(inv arguments.Invocation, err error) (views.Problem, int) {
 		}, ExitSetup
 	}
 	problem, code := explain(err)
+	var connect *connectError
+	if errors.As(err, &connect) {
+		problem.Detail = singleDashes(problem.Detail)
+	}
 	problem.Detail = named(problem.Detail, "-weaver-coordinator or TFWEAVER_COORDINATOR", inv.Weaver.CoordinatorFrom)
 	var pack *packError
 	if errors.As(err, &pack) {
