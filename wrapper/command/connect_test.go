@@ -28,7 +28,8 @@ func TestConnectProblems(t *testing.T) {
 	}{
 		"nobody": {
 			&connectError{Address: address, Err: fmt.Errorf("%w: %w", client.ErrUnreachable, syscall.ECONNREFUSED)},
-			[]string{"Nobody answers at " + address + " (connection refused)", "Start it with", "Nothing was sent"}, nil,
+			[]string{"Nobody answers at " + address + " (connection refused)", "Start it with", "Nothing was sent"},
+			nil,
 		},
 		"another user's": {
 			&connectError{Address: address, Err: fmt.Errorf("%w: %w", client.ErrDenied, syscall.EACCES)},
@@ -37,19 +38,23 @@ func TestConnectProblems(t *testing.T) {
 		},
 		"no address": {
 			&connectError{Address: "foo", Err: fmt.Errorf("%q %w: use unix:///path/to/socket", "foo", client.ErrAddress)},
-			[]string{`"foo" is no address`, "unix:///path", "TFWEAVER_COORDINATOR"}, []string{"--listen foo"},
+			[]string{`"foo" is no address`, "unix:///path", "TFWEAVER_COORDINATOR"},
+			[]string{"--listen foo"},
 		},
 		"does not start": {
 			&connectError{Err: &embedded.StartError{Reason: "/state/journal.db: the journal is damaged"}},
-			[]string{"/state/journal.db: the journal is damaged.", "-weaver-off", "Nothing was sent"}, []string{"could not be started: the"},
+			[]string{"/state/journal.db: the journal is damaged.", "-weaver-off", "Nothing was sent"},
+			[]string{"could not be started: the"},
 		},
 		"asking": {
 			&connectError{Err: &embedded.StartError{Reason: "the disk is full"}, Asking: true},
-			[]string{"The disk is full."}, []string{"Nothing was sent", "-weaver-off"},
+			[]string{"The disk is full."},
+			[]string{"Nothing was sent", "-weaver-off"},
 		},
 		"serve": {
 			&serveError{fmt.Errorf("%s: too long", "unix:///Run/s")},
-			[]string{"unix:///Run/s: too long."}, []string{"Unix:", "Nothing was sent"},
+			[]string{"unix:///Run/s: too long."},
+			[]string{"Unix:", "Nothing was sent"},
 		},
 	}
 	for name, tt := range tests {

@@ -30,19 +30,27 @@ func TestTheSummaryNamesAllThatWereInTheWay(t *testing.T) {
 		summary Summary
 		want    []string
 	}{
-		{Summary{Waited: []Waited{{Address: "a.b", For: 5 * time.Second, Holders: parties("s6", "s1", "s5")}}},
-			[]string{"a.b waited 5s for s6, s1 and s5"}},
-		{Summary{Waited: []Waited{{Address: "a.b", For: 5 * time.Second, Holders: parties("s6", "s1", "s5", "s2", "s4", "s3")}}},
-			[]string{"a.b waited 5s for s6, s1, s5, s2 and 2 more"}},
+		{
+			Summary{Waited: []Waited{{Address: "a.b", For: 5 * time.Second, Holders: parties("s6", "s1", "s5")}}},
+			[]string{"a.b waited 5s for s6, s1 and s5"},
+		},
+		{
+			Summary{Waited: []Waited{{Address: "a.b", For: 5 * time.Second, Holders: parties("s6", "s1", "s5", "s2", "s4", "s3")}}},
+			[]string{"a.b waited 5s for s6, s1, s5, s2 and 2 more"},
+		},
 		{Summary{Waited: []Waited{
 			{Address: "a.b", For: 40 * time.Millisecond, Holders: parties("base")},
 			{Address: "a.c", For: 2 * time.Second, Holders: parties("base")},
 			{Address: "a.d", For: 999 * time.Millisecond, Holders: parties("base", "carol")},
 		}}, []string{"a.c waited 2s for base", "2 changes waited less than a second for base and carol"}},
-		{Summary{Waited: []Waited{{Address: "a.b", For: 300 * time.Millisecond, Holders: parties("base"), Refused: true}}},
-			[]string{"a.b waited less than a second for base and gave up"}},
-		{Summary{Refused: []Refused{{Address: "a.b", Report: &refused, OwnState: []string{"nic.n1"}}}},
-			[]string{"a.b was refused because of this state's own nic.n1 (tfweaver why t12)"}},
+		{
+			Summary{Waited: []Waited{{Address: "a.b", For: 300 * time.Millisecond, Holders: parties("base"), Refused: true}}},
+			[]string{"a.b waited less than a second for base and gave up"},
+		},
+		{
+			Summary{Refused: []Refused{{Address: "a.b", Report: &refused, OwnState: []string{"nic.n1"}}}},
+			[]string{"a.b was refused because of this state's own nic.n1 (tfweaver why t12)"},
+		},
 	} {
 		if got := summaryLines(tt.summary); strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
 			t.Errorf("got %q, want %q", got, tt.want)

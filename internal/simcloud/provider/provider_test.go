@@ -72,8 +72,10 @@ func steps() []step {
 		{"simcloud_public_ip", inGroup("p", nil), inGroup("p", values{"tags": map[string]string{"x": "y"}}), pipPath},
 		{"simcloud_network_interface", inGroup("i", values{"subnet_id": strings.ToLower(subnetPath), "public_ip_id": pipPath}), inGroup("i", values{"subnet_id": subnetPath, "network_security_group_id": nsgPath}), nicPath},
 		{"simcloud_managed_disk", inGroup("d", values{"size_gb": 8, "max_shares": 1}), inGroup("d", values{"size_gb": 16, "max_shares": 2, "tags": map[string]string{"x": "y"}}), diskPath},
-		{"simcloud_virtual_machine", inGroup("m", values{"size": "Standard_B1s", "data_disk_ids": []string{strings.ToLower(diskPath)}, "network_interface_ids": []string{}}),
-			inGroup("m", values{"size": "Standard_D2s_v5", "data_disk_ids": []string{diskPath}, "network_interface_ids": []string{nicPath}}), machinePath},
+		{
+			"simcloud_virtual_machine", inGroup("m", values{"size": "Standard_B1s", "data_disk_ids": []string{strings.ToLower(diskPath)}, "network_interface_ids": []string{}}),
+			inGroup("m", values{"size": "Standard_D2s_v5", "data_disk_ids": []string{diskPath}, "network_interface_ids": []string{nicPath}}), machinePath,
+		},
 		{"simcloud_policy_document", values{"name": "o", "resource_group_name": "Net", "statements": []string{}}, values{"name": "o", "resource_group_name": "Net", "statements": []string{"b", "a"}}, policyPath},
 		{"simcloud_account_attachment", values{"name": "t", "target": "one"}, values{"name": "t", "target": "two"}, attachmentPath},
 		{"simcloud_function", inGroup("f", values{"runtime": "one"}), inGroup("f", values{"runtime": "two"}), functionPath},
