@@ -80,20 +80,39 @@ func BenchmarkCrowd(b *testing.B) {
 	}
 }
 
-// BenchmarkFold replays the records of one operation.
+// BenchmarkFold replays the three records of one operation on a replica.
 func BenchmarkFold(b *testing.B) {
+	const ops = 1000
 	s := large(b, 10_000)
-	for i := 0; b.Loop(); i++ {
-		b.StopTimer()
-		before := s.Index()
-		c := s.Clone()
-		events, err := s.Apply(Submit{Stamp: Stamp{Now: s.Now() + 1}, ID: TxID(fmt.Sprintf("t%d", i)), Request: write("a", Update, pathOf(i%10_000))})
+	replica := s.Clone()
+	type record struct {
+		index  uint64
+		now    int64
+		events []Event
+	}
+	var records []record
+	apply := func(c Command) {
+		events, err := s.Apply(c)
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.StartTimer()
-		if err := c.Fold(before+1, s.Now(), events); err != nil {
-			b.Fatal(err)
+		records = append(records, record{s.Index(), s.Now(), events})
+	}
+	for i := range ops {
+		id := TxID(fmt.Sprintf("t%d", i))
+		at := Stamp{Now: s.Now() + 1}
+		apply(Submit{Stamp: at, ID: id, Request: write("a", Update, pathOf(i))})
+		tx, _ := s.Tx(id)
+		apply(Start{Stamp: at, Tx: id, Token: tx.Token})
+		apply(Complete{Stamp: at, Tx: id, Token: tx.Token, Result: Succeeded})
+	}
+	for b.Loop() {
+		c := replica.Clone()
+		for _, r := range records {
+			if err := c.Fold(r.index, r.now, r.events); err != nil {
+				b.Fatal(err)
+			}
 		}
 	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/ops, "ns/operation")
 }
