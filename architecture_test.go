@@ -100,26 +100,22 @@ func TestImportDirections(t *testing.T) {
 }
 
 // TestProductsReachTheCoordinatorThroughItsClient keeps one path for one
-// machine and for a cluster.
+// machine and for a cluster: products share the types of answers, find or
+// start a coordinator, and never run one, but for the command `serve`.
 func TestProductsReachTheCoordinatorThroughItsClient(t *testing.T) {
 	t.Parallel()
-	// command serves the coordinator, and finds or starts the embedded one.
-	allowed := []string{"internal/coordinator/client", "internal/coordinator/embedded"}
 	for _, p := range packages(t) {
 		path := strings.TrimPrefix(p.ImportPath, module)
 		if !below(path, []string{"wrapper", "provider-weaver", "run-task"}) {
 			continue
 		}
+		banned := []string{"internal/journal", "internal/coordinator/server"}
+		if path == "wrapper/command" {
+			banned = banned[:1]
+		}
 		for _, imp := range p.Imports {
-			imp = strings.TrimPrefix(imp, module)
-			if below(imp, []string{"internal/journal"}) {
-				t.Errorf("%s imports %s: products know no journal", path, imp)
-			}
-			if imp == "internal/coordinator" || (below(imp, []string{"internal/coordinator/server"}) && path != "wrapper/command") {
-				// The types of answers are shared; only `serve` runs a server.
-				if imp != "internal/coordinator" {
-					t.Errorf("%s imports %s; allowed are %v", path, imp, allowed)
-				}
+			if imp = strings.TrimPrefix(imp, module); below(imp, banned) {
+				t.Errorf("%s imports %s: products reach a coordinator through its client", path, imp)
 			}
 		}
 	}
