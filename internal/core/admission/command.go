@@ -6,6 +6,7 @@ package admission
 import (
 	"errors"
 
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 )
 
@@ -147,7 +148,67 @@ type Resolve struct {
 	Exists bool `json:"exists"`
 }
 
+// Deceased says that all processes that could send calls in the name of a
+// session are dead. It ends the session if it lives. The shell finds that out
+// by itself; it never believes another session.
+type Deceased struct {
+	Stamp
+	Session SessionID `json:"session"`
+}
+
+// Settle reports what a session read of the object of an Uncertain
+// transaction, so that it is settled without a person. A read proves little as
+// long as the call may still land: see settle.go for what it proves when.
+type Settle struct {
+	Stamp
+	// Session is the one that read, with its own credentials.
+	Session SessionID `json:"session"`
+	Tx      TxID      `json:"tx"`
+	// Began is the journal index that the reader knew before the read began,
+	// and BeganAt the time of the coordinator then.
+	Began   uint64 `json:"began"`
+	BeganAt int64  `json:"began_at"`
+	Exists  bool   `json:"exists"`
+	// Terminal: no operation on the object is in progress any more.
+	Terminal bool   `json:"terminal"`
+	Digest   string `json:"digest,omitempty"`
+}
+
+// Pass lets a transaction that waits or was refused go on without its locks.
+type Pass struct {
+	Stamp
+	Tx TxID `json:"tx"`
+	// Mode says why: "observe", "wait", "offline" or "override".
+	Mode string `json:"mode"`
+	// By and Reason are of the person who overrides, and Of is the decision
+	// that they saw.
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	Of     TxID   `json:"of,omitempty"`
+}
+
+// Reading is what a read said about a bucket.
+type Reading struct {
+	Bucket escrow.Key   `json:"bucket"`
+	Limit  escrow.Bound `json:"limit"`
+	// Use is everybody's use, unknown if not set.
+	Use escrow.Bound `json:"use"`
+}
+
+// Measure reports what a read said about buckets.
+type Measure struct {
+	Stamp
+	Session SessionID `json:"session"`
+	// Began is the journal index that the reader knew before the read began.
+	Began    uint64    `json:"began"`
+	Readings []Reading `json:"readings"`
+}
+
 func (OpenSession) command()  {}
+func (Deceased) command()     {}
+func (Settle) command()       {}
+func (Pass) command()         {}
+func (Measure) command()      {}
 func (Renew) command()        {}
 func (CloseSession) command() {}
 func (AddIntent) command()    {}
@@ -173,6 +234,9 @@ var (
 	ErrTimeBack   = errors.New("time went back")
 	ErrKeyReused  = errors.New("the idempotency key was used for another request")
 	ErrUndeclared = errors.New("a node is named that the request does not place")
+	// ErrUnsettled: what was read does not prove how the call ended, or not
+	// yet; see [UnsettledError].
+	ErrUnsettled = errors.New("the read does not settle the call")
 	// ErrReplay: a record does not follow the state it is folded onto. The
 	// journal, or the program that wrote it, is damaged.
 	ErrReplay = errors.New("the record does not follow the state")

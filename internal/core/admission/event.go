@@ -120,7 +120,51 @@ type Observed struct {
 	Objects []Observation `json:"objects"`
 }
 
+// SenderDied records that nothing can be sent any more in the name of a
+// session.
+type SenderDied struct {
+	Session SessionID `json:"session"`
+	At      int64     `json:"at"`
+}
+
+// TxPassed records that a transaction goes on without its locks, and what was
+// in its way.
+type TxPassed struct {
+	Tx       TxID      `json:"tx"`
+	Token    uint64    `json:"token"`
+	At       int64     `json:"at"`
+	Pass     Pass      `json:"pass"`
+	Blockers []Blocker `json:"blockers"`
+}
+
+// ClaimAdmitted records that a claim got all its locks, in one step.
+type ClaimAdmitted struct {
+	Claim Claim `json:"claim"`
+}
+
+// ClaimEnded records the end of a claim.
+type ClaimEnded struct {
+	Claim ClaimID `json:"claim"`
+	At    int64   `json:"at"`
+	// Broken are the objects whose replace began and will not end: somebody
+	// else may get in between (invariant I21 does not hold for them).
+	Broken []graph.NodeID `json:"broken,omitempty"`
+}
+
+// Measured records readings of buckets that were taken over.
+type Measured struct {
+	Session  SessionID `json:"session"`
+	At       int64     `json:"at"`
+	Began    uint64    `json:"began"`
+	Readings []Reading `json:"readings"`
+}
+
 func (SessionOpened) event() {}
+func (SenderDied) event()    {}
+func (TxPassed) event()      {}
+func (ClaimAdmitted) event() {}
+func (ClaimEnded) event()    {}
+func (Measured) event()      {}
 func (LeaseRenewed) event()  {}
 func (SessionEnded) event()  {}
 func (IntentAdded) event()   {}

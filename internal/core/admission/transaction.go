@@ -4,6 +4,9 @@
 package admission
 
 import (
+	"strings"
+
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
 )
@@ -38,6 +41,9 @@ const (
 	Delete Action = "delete"
 	// Read is a stable read that asked for locks.
 	Read Action = "read"
+	// Reserve is no call: it asks for what a whole plan needs together, and
+	// says which of its calls belong together. See [Planned].
+	Reserve Action = "reserve"
 )
 
 // Status is the state of a transaction.
@@ -129,7 +135,60 @@ type Request struct {
 	KeepEdges bool         `json:"keep_edges,omitempty"`
 	AddEdges  []graph.Edge `json:"add_edges,omitempty"`
 	DropEdges []graph.Edge `json:"drop_edges,omitempty"`
+	// Effects is what the call does to capacity.
+	Effects escrow.Effects `json:"effects,omitempty"`
+
+	// Plan is the Reserve transaction of the session's plan and Call the
+	// planned call that this one is; both empty for a call that no plan
+	// foresaw.
+	Plan TxID   `json:"plan,omitempty"`
+	Call CallID `json:"call,omitempty"`
+	// Calls are the calls of the plan, for Reserve alone; Whole makes all of
+	// them one claim that begins with the reservation and ends with it.
+	Calls []Planned `json:"calls,omitempty"`
+	Whole bool      `json:"whole,omitempty"`
+
+	// Advisory lets the call go on whatever stands in its way: what would have
+	// made it wait or refused it is noted, and it holds nothing then.
+	Advisory bool `json:"advisory,omitempty"`
+	// Lands is how long after the death of its sender a call may still show in
+	// the cloud, and Timeout how long a living sender may go on trying, both in
+	// nanoseconds; 0 means DefaultLands and DefaultTimeout. See [Settle].
+	Lands   int64 `json:"lands,omitempty"`
+	Timeout int64 `json:"timeout,omitempty"`
 }
+
+// CallID names a call within its plan.
+type CallID = escrow.CallID
+
+// Planned is one call of an approved plan, as far as others have to know of it
+// before it is sent.
+type Planned struct {
+	ID     CallID       `json:"id"`
+	Self   graph.NodeID `json:"self"`
+	Action Action       `json:"action"`
+	// Address is Terraform's.
+	Address string    `json:"address,omitempty"`
+	Locks   lock.Plan `json:"locks,omitempty"`
+	// Guards are judged when the claim that the call belongs to is admitted, as
+	// far as they can be known then: Present and SameLife.
+	Guards  []Guard        `json:"guards,omitempty"`
+	Effects escrow.Effects `json:"effects,omitempty"`
+	// After are the calls of the plan that must have succeeded before this one
+	// is sent, sorted.
+	After []CallID `json:"after,omitempty"`
+	// Group holds calls together that are one intent, such as the two of a
+	// replace: none is sent before what all of them need is held, and none
+	// when another one is known to fail. Empty for a call by itself.
+	Group string `json:"group,omitempty"`
+}
+
+// The defaults of a request's Lands and Timeout, in nanoseconds. The timeout is
+// that of the slowest calls that providers are known to wait for by themselves.
+const (
+	DefaultLands   = int64(10e9)
+	DefaultTimeout = int64(2 * 3600e9)
+)
 
 // Tx is a transaction.
 type Tx struct {
@@ -161,6 +220,58 @@ type Tx struct {
 	// Exists says, of an Operational or Failed transaction, whether the object
 	// was there afterwards.
 	Exists bool `json:"exists,omitempty"`
+	// Rank is the ticket of the plan's reservation, which goes before Ticket in
+	// the order of the queue; 0 for a transaction that has none to inherit.
+	Rank uint64 `json:"rank,omitempty"`
+	// Claim is the claim under which the call was admitted, empty for none.
+	Claim ClaimID `json:"claim,omitempty"`
+	// Passed is set when the call goes on without its locks.
+	Passed *Pass `json:"passed,omitempty"`
+	// Delayed are the foreign reasons of its first wait, kept for reports.
+	Delayed []Blocker `json:"delayed,omitempty"`
+}
+
+// ClaimID names an active claim: the transaction under which it was admitted.
+type ClaimID = TxID
+
+// Claim is what several calls of one plan hold together, from before the first
+// of them to after the last.
+type Claim struct {
+	ID   ClaimID `json:"id"`
+	Plan TxID    `json:"plan"`
+	// Calls are those of the plan that had not ended when it was admitted.
+	Calls []CallID  `json:"calls"`
+	Locks lock.Plan `json:"locks"`
+	Since int64     `json:"since"` // nanoseconds since the Unix epoch
+}
+
+// Shortage is a bucket that does not have what a request asks for.
+type Shortage struct {
+	Bucket escrow.Key `json:"bucket"`
+	Limit  int64      `json:"limit"`
+	// Used is the confirmed use, as far as it is certain at most; Reserved is
+	// what transactions in flight may add, of which Theirs by Blocker's holder.
+	Used     int64 `json:"used"`
+	Reserved int64 `json:"reserved"`
+	Theirs   int64 `json:"theirs,omitempty"`
+	Asked    int64 `json:"asked"`
+	// Hopeless: not with the operations now in flight.
+	Hopeless bool `json:"hopeless,omitempty"`
+}
+
+// BucketOf names a count that belongs to a node, such as the addresses of a
+// subnet.
+func BucketOf(node graph.NodeID, name string) escrow.Key {
+	return escrow.Key(string(node) + "#" + name)
+}
+
+// NodeOfBucket is the inverse of BucketOf; ok is false for another key.
+func NodeOfBucket(k escrow.Key) (node graph.NodeID, name string, ok bool) {
+	at := strings.LastIndexByte(string(k), '#')
+	if at <= 0 {
+		return "", string(k), false
+	}
+	return graph.NodeID(k[:at]), string(k[at+1:]), true
 }
 
 // Blocker is one reason why a transaction is not admitted. It is data; the
@@ -192,6 +303,14 @@ type Blocker struct {
 	FactAt   int64        `json:"fact_at,omitempty"`
 	// Replan is true when waiting cannot help: the plan is out of date.
 	Replan bool `json:"replan,omitempty"`
+	// Capacity is set when a bucket is short; Relation is lock.Capacity then.
+	Capacity *Shortage `json:"capacity,omitempty"`
+	// Claim is the holder's claim, where it is not one call that holds.
+	Claim ClaimID `json:"claim,omitempty"`
+	// Exceeded is true when the call needs what its claim or reservation did
+	// not foresee; Dead is true when a call that belongs with it has failed.
+	Exceeded bool `json:"exceeded,omitempty"`
+	Dead     bool `json:"dead,omitempty"`
 }
 
 // Session is who acts.
@@ -219,6 +338,9 @@ type Session struct {
 	Ended string `json:"ended,omitempty"`
 	// Phase is shown to others: "planning", "awaiting approval", "applying".
 	Phase string `json:"phase,omitempty"`
+	// DeadAt is when all processes that could send in the name of the session
+	// were found dead; 0 when that is not known.
+	DeadAt int64 `json:"dead_at,omitempty"`
 }
 
 // Intent is why a session acts.
