@@ -22,14 +22,48 @@ import (
 // nothing yet, the first one is taken: they are interchangeable until the cloud
 // has given them ids. A change that foresaw more of the call goes first.
 func (p *Plan) Match(call intercept.Call) string {
+	_, address := p.MatchCall(call)
+	return address
+}
+
+// MatchCall does what Match does, and returns also the id of the planned call.
+// Both are empty when no change fits.
+func (p *Plan) MatchCall(call intercept.Call) (id admission.CallID, address string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fits := p.fitting(call)
+	fits := p.ready(p.fitting(call))
 	if len(fits) == 0 {
-		return ""
+		return "", ""
 	}
 	fits[0].done = true
-	return fits[0].op.Address
+	return fits[0].id, fits[0].op.Address
+}
+
+// Succeeded tells of a call that it has ended well. Of creates that are alike,
+// only those can be under way whose own first halves have: without being told,
+// one of a replace could be taken for that of another.
+func (p *Plan) Succeeded(id admission.CallID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.succeeded == nil {
+		p.succeeded = map[admission.CallID]bool{}
+	}
+	p.succeeded[id] = true
+}
+
+// ready are the steps among those that fit that can be under way by now; all
+// when nobody has told of successes. Called with mu held.
+func (p *Plan) ready(fits []*step) []*step {
+	var ready []*step
+	for _, s := range fits {
+		if !slices.ContainsFunc(s.after, func(id admission.CallID) bool { return !p.succeeded[id] }) {
+			ready = append(ready, s)
+		}
+	}
+	if p.succeeded == nil || len(ready) == 0 {
+		return fits
+	}
+	return ready
 }
 
 // Candidates are the addresses of all changes that a call may belong to, the

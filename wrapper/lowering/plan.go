@@ -43,7 +43,9 @@ type Plan struct {
 	steps []*step
 	byKey map[stepKey][]*step
 
-	mu sync.Mutex // guards done of the steps
+	mu sync.Mutex // guards done of the steps, and succeeded
+	// succeeded are the calls that have; nil while nobody has told of any.
+	succeeded map[admission.CallID]bool
 }
 
 // stepKey is what a call and its change have in common at least.
@@ -62,7 +64,17 @@ func (p *Plan) add(steps []*step) {
 
 // step is one provider call that the plan foresees: a replace has two.
 type step struct {
+	id admission.CallID
 	op ruleengine.Operation
+	// address is that of the resource instance, deposed the key of a deposed
+	// object of it.
+	address, deposed string
+	// group holds the calls of one intent together; after are those of them
+	// that come first.
+	group string
+	after []admission.CallID
+	// provisioned: provisioners may run with the call.
+	provisioned bool
 	// planned is the planned state as Terraform knows it; that of op may know
 	// more.
 	planned cty.Value
@@ -93,6 +105,7 @@ func Read(ctx context.Context, planJSON []byte, from Sources) (*Plan, error) {
 		}
 		p.add(steps)
 	}
+	bind(p.steps)
 	r.resolve(p.steps)
 	return p, nil
 }
@@ -163,7 +176,20 @@ func (r *reader) step(change *tfjson.ResourceChange, action admission.Action, v 
 	case admission.Delete:
 		op.Planned = cty.NullVal(v.ty)
 	}
-	return &step{op: op, planned: op.Planned, print: fingerprintOf(deciding(action, op.Prior, op.Planned)), module: change.ModuleAddress, local: change.Type + "." + change.Name, index: change.Index}
+	local := change.Type + "." + change.Name
+	return &step{
+		id: callID(action, change.Address, change.DeposedKey), op: op,
+		address: change.Address, deposed: change.DeposedKey,
+		provisioned: action != admission.Update && r.provisioned(change.ModuleAddress, local),
+		planned:     op.Planned, print: fingerprintOf(deciding(action, op.Prior, op.Planned)),
+		module: change.ModuleAddress, local: local, index: change.Index,
+	}
+}
+
+// provisioned says whether a resource has provisioners, of whatever kind.
+func (r *reader) provisioned(module, local string) bool {
+	resource := r.configured(module, local)
+	return resource != nil && len(resource.Provisioners) > 0
 }
 
 // address is the address of a change as Terraform prints it; a deposed object
