@@ -108,10 +108,7 @@ func (c *Cloud) assignPrivate(ch *change) *arm.Error {
 		return nil
 	}
 	subnet := c.objects[subnetKey]
-	taken := make(map[string]bool)
-	for _, user := range c.users(subnetKey) {
-		taken[user.res.Properties.PrivateIPAddress] = true
-	}
+	taken := c.taken(subnet)
 	p, err := netip.ParsePrefix(subnet.res.Properties.AddressPrefix)
 	if err != nil {
 		return badRequest(arm.CodeInvalidSubnet, "the subnet %s has no prefix", subnet.id)
@@ -125,6 +122,22 @@ func (c *Cloud) assignPrivate(ch *change) *arm.Error {
 		}
 	}
 	return badRequest(arm.CodeSubnetIsFull, "the subnet %s has no free address", subnet.id)
+}
+
+// taken are the addresses of a subnet that interfaces have: from the acceptance
+// of the write that puts an interface there to the end of the one that takes it
+// away. An interface whose creation failed keeps its address until it is deleted.
+func (c *Cloud) taken(subnet *object) map[string]bool {
+	addresses := make(map[string]bool)
+	for _, user := range c.users(subnet.id.Key()) {
+		addresses[user.res.Properties.PrivateIPAddress] = true
+	}
+	for _, op := range c.inFlight {
+		if op.previous != nil && refKey(op.previous.Properties.Subnet) == subnet.id.Key() {
+			addresses[op.previous.Properties.PrivateIPAddress] = true
+		}
+	}
+	return addresses
 }
 
 func (c *Cloud) assignPublic(ch *change) {

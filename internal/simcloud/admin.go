@@ -17,6 +17,7 @@ import (
 //	POST /admin/reset
 //	PUT  /admin/supersede      {"enabled": true}
 //	PUT  /admin/latency        {"subnet": "1s", "subnet.delete": "2s"}
+//	PUT  /admin/quota          {"north": 20, "north/standardBSFamily": 4}
 //	POST /admin/throttle-next  {"count": 3}
 //	POST /admin/fail-next      {"object_id": "...", "code": "...", "message": "..."}
 //	GET  /admin/log            the kept activity log as JSON Lines
@@ -31,6 +32,7 @@ func (c *Cloud) adminHandler() http.Handler {
 		return nil
 	}))
 	mux.HandleFunc("PUT /admin/latency", adminCall(c.setLatencies))
+	mux.HandleFunc("PUT /admin/quota", adminCall(c.setQuotas))
 	mux.HandleFunc("POST /admin/throttle-next", adminCall(func(in struct{ Count int }) error {
 		c.ThrottleNext(in.Count)
 		return nil
@@ -81,6 +83,20 @@ func (c *Cloud) setLatencies(in map[string]string) error {
 	}
 	for key, d := range parsed {
 		if err := c.SetLatency(key, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setQuotas changes all of them or, if one is wrong, none.
+func (c *Cloud) setQuotas(in map[string]int) error {
+	parsed, err := parseQuotas(in)
+	if err != nil {
+		return err
+	}
+	for key, limit := range parsed {
+		if err := c.SetQuota(key, limit); err != nil {
 			return err
 		}
 	}

@@ -56,6 +56,8 @@ func (c *Cloud) serveResource(w http.ResponseWriter, r *http.Request) {
 		UserAgent:     bounded(r.UserAgent(), maxHeaderValue),
 		CorrelationID: bounded(r.Header.Get(arm.HeaderCorrelationID), maxHeaderValue),
 		RequestID:     bounded(r.Header.Get(arm.HeaderRequestID), maxHeaderValue),
+		Session:       bounded(r.Header.Get(arm.HeaderSession), maxHeaderValue),
+		Received:      c.clock.Now(),
 	}
 	actor, refusal := c.authenticate(r)
 	call.Actor = bounded(actor, maxHeaderValue)

@@ -49,6 +49,7 @@ type world struct {
 	throttleNext int
 	failNext     map[string]*arm.Error // outcome of the next write, by arm.ID.Key
 	addresses    uint32                // public addresses given out
+	lives        map[string]int        // incarnations so far, by arm.ID.Key
 }
 
 // object is a resource of the cloud.
@@ -58,6 +59,27 @@ type object struct {
 	// provisioned is set once a write has succeeded: until then a PUT over a
 	// failed creation is still a creation.
 	provisioned bool
+	// incarnation counts the lives of objects with this id, from 1.
+	incarnation int
+}
+
+// newObject makes an empty object, the next incarnation of its id, outside the
+// world.
+func (c *Cloud) newObject(id arm.ID) *object {
+	o := &object{id: id, incarnation: c.lives[id.Key()] + 1}
+	o.res.Properties.UniqueID = c.newID()
+	return o
+}
+
+// add puts a new object into the world.
+func (w *world) add(o *object) {
+	w.lives[o.id.Key()] = o.incarnation
+	w.objects[o.id.Key()] = o
+}
+
+// identify writes the life of the object into an event.
+func (o *object) identify(e *activity.Event) {
+	e.Incarnation, e.UID = o.incarnation, o.res.Properties.UniqueID
 }
 
 func newWorld() world {
@@ -67,6 +89,7 @@ func newWorld() world {
 		buckets:    make(map[string]*bucket),
 		firstDone:  make(map[string]bool),
 		failNext:   make(map[string]*arm.Error),
+		lives:      make(map[string]int),
 	}
 }
 
@@ -88,6 +111,7 @@ func New(cfg Config) (*Cloud, error) {
 		sum := sha256.Sum256([]byte(cfg.AdminToken))
 		c.admin = &sum
 	}
+	c.placeQuotas()
 	return c, nil
 }
 
@@ -102,13 +126,14 @@ func (c *Cloud) Close() error {
 }
 
 // Reset forgets all objects, operations, buckets and kept events. Switches and
-// latencies stay.
+// latencies stay, and quotas are those of the configuration and of SetQuota.
 func (c *Cloud) Reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stopTimers()
 	c.world = newWorld()
 	c.kept = nil
+	c.placeQuotas()
 }
 
 func (c *Cloud) stopTimers() {

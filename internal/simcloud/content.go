@@ -63,7 +63,8 @@ func accepted(kind arm.Kind, request arm.Resource) (arm.Resource, error) {
 	request = request.Clone()
 	request.ID, request.Name, request.Type, request.Etag = "", "", "", ""
 	p := &request.Properties
-	p.ProvisioningState, p.PrivateIPAddress, p.IPAddress, p.Revision = "", "", "", 0
+	p.ProvisioningState, p.UniqueID, p.PrivateIPAddress, p.IPAddress, p.Revision = "", "", "", "", 0
+	p.UsedAddresses, p.AttachedMachines, p.CurrentValue = nil, nil, nil
 	if kind == arm.ManagedDisk && p.MaxShares == 0 {
 		p.MaxShares = 1
 	}
@@ -106,7 +107,7 @@ func ownServiceProperties(kind arm.Kind, p arm.Properties) arm.Properties {
 	case arm.ManagedDisk:
 		return arm.Properties{DiskSizeGB: p.DiskSizeGB, MaxShares: p.MaxShares}
 	case arm.VirtualMachine:
-		return arm.Properties{VMSize: p.VMSize, NetworkInterfaces: p.NetworkInterfaces, DataDisks: p.DataDisks}
+		return arm.Properties{VMSize: p.VMSize, Image: p.Image, NetworkInterfaces: p.NetworkInterfaces, DataDisks: p.DataDisks}
 	case arm.PolicyDocument:
 		return arm.Properties{Statements: p.Statements}
 	case arm.AccountAttachment:
@@ -115,6 +116,8 @@ func ownServiceProperties(kind arm.Kind, p arm.Properties) arm.Properties {
 		return arm.Properties{Runtime: p.Runtime}
 	case arm.FunctionPermission:
 		return arm.Properties{Principal: p.Principal, Action: p.Action}
+	case arm.Quota:
+		return arm.Properties{Limit: p.Limit}
 	}
 	return arm.Properties{}
 }
@@ -170,6 +173,10 @@ func checkService(kind arm.Kind, p arm.Properties) error {
 			return err
 		}
 		return needed(kind, "action", p.Action)
+	case arm.Quota:
+		if p.Limit == nil || *p.Limit < 0 {
+			return fmt.Errorf("a quota needs a limit that is not negative")
+		}
 	}
 	return nil
 }

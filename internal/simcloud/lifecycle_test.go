@@ -194,7 +194,7 @@ func TestTheLogSaysWhoDidWhat(t *testing.T) {
 	l := newLab(t, simcloud.Config{Log: &out, LogReads: true})
 	l.must(l.call(simcloud.Call{
 		Method: "PUT", Path: "/subscriptions/" + arm.DefaultSubscription + "/RESOURCEGROUPS/g", Body: encode(t, group().r),
-		Actor: "alice", UserAgent: "agent/1", CorrelationID: "run-1", RequestID: "call-1",
+		Actor: "alice", UserAgent: "agent/1", CorrelationID: "run-1", RequestID: "call-1", Session: "s-1",
 	}))
 	l.settle()
 	l.get(groupPath)
@@ -206,12 +206,13 @@ func TestTheLogSaysWhoDidWhat(t *testing.T) {
 		t.Errorf("the kept log and the written log differ:\n%s", diff)
 	}
 	base := activity.Event{
-		Time: epoch, Actor: "alice", UserAgent: "agent/1", CorrelationID: "run-1", RequestID: "call-1",
+		Time: epoch, Received: epoch, Actor: "alice", UserAgent: "agent/1", CorrelationID: "run-1", RequestID: "call-1",
 		OperationID: events[0].OperationID, Method: "PUT", Operation: "Microsoft.Resources/subscriptions/resourceGroups/write",
 		ObjectID: groupPath, ObjectType: "Microsoft.Resources/subscriptions/resourceGroups",
+		Session: "s-1", Incarnation: 1, UID: l.get(groupPath).Properties.UniqueID,
 	}
 	accepted, done := base, base
-	accepted.HTTPStatus, accepted.Status, accepted.Body = 201, activity.Accepted, events[0].Body
+	accepted.HTTPStatus, accepted.Status, accepted.Body, accepted.Creates = 201, activity.Accepted, events[0].Body, true
 	done.Time, done.Status = epoch.Add(2200*time.Millisecond), activity.Succeeded
 	if diff := cmp.Diff([]activity.Event{accepted, done}, events[:2]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

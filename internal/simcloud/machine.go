@@ -11,7 +11,8 @@ import (
 )
 
 // checkMachine refuses more disks or interfaces than the size of a machine
-// takes, one of them twice, and an interface that another machine has.
+// takes, one of them twice, an interface that another machine has, and another
+// image.
 func (c *Cloud) checkMachine(ch *change) *arm.Error {
 	if ch.id.Kind != arm.VirtualMachine || ch.after == nil {
 		return nil
@@ -23,6 +24,11 @@ func (c *Cloud) checkMachine(ch *change) *arm.Error {
 	}
 	if n := len(p.NetworkInterfaces); n > size.MaxInterfaces {
 		return notAllowed("a machine of size %s takes %d network interfaces at most, not %d", size.Name, size.MaxInterfaces, n)
+	}
+	if ch.object != nil && ch.object.res.Properties.Image != p.Image {
+		e := notAllowed("the image of a machine is chosen when it is created: %q cannot become %q", ch.object.res.Properties.Image, p.Image)
+		e.Code = arm.CodePropertyChangeNotAllowed
+		return e
 	}
 	seen := make(map[string]bool)
 	for _, r := range references(p) {

@@ -19,6 +19,7 @@ type operation struct {
 	verb   Verb
 	call   Call
 	holds  []hold
+	object *object // the life of the object that the write began or met
 	// previous is the object before the write, nil if it was created by it.
 	previous *arm.Resource
 	start    time.Time
@@ -53,6 +54,7 @@ func (c *Cloud) start(ch *change, number string) *operation {
 		c.cancel(loser, ch.now, arm.CodeSuperseded, "superseded by "+op.name()+" of "+op.id.String(), op.number)
 	}
 	c.place(ch)
+	op.object = ch.object
 	c.operations[number] = op
 	c.inFlight = append(c.inFlight, op)
 	op.stop = c.clock.AfterFunc(c.delay(ch), func() { c.expire(op) })
@@ -76,10 +78,11 @@ func (c *Cloud) place(ch *change) {
 		ch.object.res.Properties.ProvisioningState = arm.Deleting
 	} else {
 		if ch.object == nil {
-			ch.object = &object{id: ch.id}
-			c.objects[ch.id.Key()] = ch.object
+			ch.object = ch.born
+			c.add(ch.born)
 		}
-		ch.after.Properties.Revision = ch.object.res.Properties.Revision
+		now := ch.object.res.Properties
+		ch.after.Properties.Revision, ch.after.Properties.UniqueID = now.Revision, now.UniqueID
 		ch.object.res = *ch.after
 		ch.object.res.Properties.ProvisioningState = arm.Updating
 		if ch.verb == Create {
@@ -178,6 +181,7 @@ func (c *Cloud) settle(op *operation, at time.Time, status string, failure *arm.
 	op.status, op.failure, op.end = status, failure, at
 	c.inFlight = slices.DeleteFunc(c.inFlight, func(o *operation) bool { return o == op })
 	e := op.call.event(op.end, op.id)
+	op.object.identify(&e)
 	e.OperationID, e.BlockedBy = op.number, by
 	e.Status = endStatus(status)
 	if failure != nil {

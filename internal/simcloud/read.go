@@ -24,7 +24,26 @@ func (c *Cloud) Read(call Call) (arm.Resource, *arm.Error) {
 	if !ok {
 		return arm.Resource{}, c.noteRead(call, id, c.notFound(id))
 	}
-	return o.res.Clone(), c.noteRead(call, o.id, nil)
+	return c.view(o), c.noteRead(call, o.id, nil)
+}
+
+// view is an object as it is shown: with what the cloud counts about it.
+func (c *Cloud) view(o *object) arm.Resource {
+	r := o.res.Clone()
+	p := &r.Properties
+	switch o.id.Kind {
+	case arm.Subnet:
+		n := len(c.taken(o))
+		p.UsedAddresses = &n
+	case arm.ManagedDisk:
+		for _, user := range c.users(o.id.Key()) {
+			p.AttachedMachines = append(p.AttachedMachines, arm.Reference{ID: user.id.String()})
+		}
+	case arm.Quota:
+		n := c.used(o.id.Subscription, o.id.ParentName, o.id.QuotaFamily())
+		p.CurrentValue = &n
+	}
+	return r
 }
 
 func (c *Cloud) notFound(id arm.ID) *arm.Error {
@@ -49,16 +68,24 @@ func (c *Cloud) List(call Call) (arm.ResourceList, *arm.Error) {
 		return list, c.noteRead(call, arm.ID{}, c.notFound(collection.Parent))
 	}
 	for _, o := range c.objects {
-		parent, _ := o.id.Parent()
-		member := top && strings.EqualFold(o.id.Subscription, collection.Parent.Subscription) || !top && parent.Key() == collection.Parent.Key()
-		if o.id.Kind == collection.Kind && member {
-			list.Value = append(list.Value, o.res.Clone())
+		if o.id.Kind == collection.Kind && isMember(o.id, collection.Parent) {
+			list.Value = append(list.Value, c.view(o))
 		}
 	}
 	slices.SortFunc(list.Value, func(a, b arm.Resource) int {
 		return strings.Compare(strings.ToLower(a.ID), strings.ToLower(b.ID))
 	})
 	return list, c.noteRead(call, arm.ID{}, nil)
+}
+
+// isMember reports whether an object stands directly in a parent, which is a
+// subscription or a location of one if its kind is zero.
+func isMember(id, parent arm.ID) bool {
+	if parent.Kind == 0 {
+		return strings.EqualFold(id.Subscription, parent.Subscription) && strings.EqualFold(id.ParentName, parent.ParentName)
+	}
+	have, _ := id.Parent()
+	return have.Key() == parent.Key()
 }
 
 // Operation returns how an asynchronous operation stands.
@@ -88,6 +115,9 @@ func (c *Cloud) noteRead(call Call, id arm.ID, failure *arm.Error) *arm.Error {
 	}
 	e := call.event(c.clock.Now(), id)
 	e.Status, e.HTTPStatus = activity.Succeeded, http.StatusOK
+	if o, ok := c.objects[id.Key()]; ok {
+		o.identify(&e)
+	}
 	if id.Kind != 0 {
 		e.Operation = id.Kind.Type() + "/read"
 	}

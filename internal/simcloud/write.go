@@ -26,6 +26,10 @@ type Call struct {
 	UserAgent     string
 	CorrelationID string
 	RequestID     string
+	// Session is what the caller says it works in, for the log only.
+	Session string
+	// Received is when the call reached the cloud; zero means now.
+	Received time.Time
 }
 
 // Accepted is the answer to a write that was not refused.
@@ -49,6 +53,16 @@ type change struct {
 	after      *arm.Resource // as it is to be, nil for a deletion
 	holds      []hold
 	supersedes []*operation
+	born       *object // what an accepted change creates, not in the world yet
+}
+
+// event starts an event about the change, with the life of the object it meets.
+func (ch *change) event() activity.Event {
+	e := ch.call.event(ch.now, ch.id)
+	if ch.object != nil {
+		ch.object.identify(&e)
+	}
+	return e
 }
 
 // before is a copy of the object as it is, nil if it is absent.
@@ -65,10 +79,13 @@ func (ch *change) before() *arm.Resource {
 func (c *Cloud) Write(call Call) (Accepted, *arm.Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if call.RequestID == "" {
-		call.RequestID = c.newID()
-	}
 	ch := &change{call: call, now: c.clock.Now()}
+	if ch.call.RequestID == "" {
+		ch.call.RequestID = c.newID()
+	}
+	if ch.call.Received.IsZero() {
+		ch.call.Received = ch.now
+	}
 	if refusal := c.check(ch); refusal != nil {
 		return Accepted{}, c.refuse(ch, refusal)
 	}
@@ -78,7 +95,7 @@ func (c *Cloud) Write(call Call) (Accepted, *arm.Error) {
 // check runs the checks in order; the first refusal counts. What does not
 // depend on the state of the object comes first.
 func (c *Cloud) check(ch *change) *arm.Error {
-	refusal := firstRefusal(ch, c.checkOpen, c.checkThrottle, c.checkTarget, c.checkContent, c.checkGroup)
+	refusal := firstRefusal(ch, c.checkOpen, c.checkThrottle, c.checkTarget, c.checkQuotaWrite, c.checkContent, c.checkGroup)
 	if refusal != nil || ch.isNoOp() {
 		return refusal
 	}
@@ -144,7 +161,7 @@ func (c *Cloud) refuse(ch *change, refusal *arm.Error) *arm.Error {
 			refusal.Target = ch.id.String()
 		}
 	}
-	e := ch.call.event(ch.now, ch.id)
+	e := ch.event()
 	e.Status, e.HTTPStatus = activity.Refused, refusal.HTTPStatus
 	e.ErrorCode, e.BlockedBy = string(refusal.Code), refusal.Blocking
 	if err := c.record(e); err != nil {
@@ -160,39 +177,48 @@ func (c *Cloud) Refuse(call Call, refusal *arm.Error) *arm.Error {
 	defer c.mu.Unlock()
 	ch := &change{call: call, now: c.clock.Now()}
 	if id, err := arm.ParseID(call.Path); err == nil {
-		ch.id = id
+		ch.id, ch.object = id, c.objects[id.Key()]
 	}
 	return c.refuse(ch, refusal)
 }
 
 // accept logs the change and starts its operation.
 func (c *Cloud) accept(ch *change) (Accepted, *arm.Error) {
-	e := ch.call.event(ch.now, ch.id)
-	answer := Accepted{HTTPStatus: http.StatusAccepted}
-	switch {
-	case ch.isNoOp():
-		answer.HTTPStatus = http.StatusNoContent
-		e.Status = activity.Succeeded
-	default:
-		if ch.verb == Create {
-			answer.HTTPStatus = http.StatusCreated
+	if ch.isNoOp() {
+		e := ch.event()
+		e.Status, e.HTTPStatus = activity.Succeeded, http.StatusNoContent
+		if err := c.record(e); err != nil {
+			return Accepted{}, logFailure(err)
 		}
-		answer.OperationID = c.newID()
-		e.Status, e.OperationID, e.Body = activity.Accepted, answer.OperationID, loggedBody(ch)
+		return Accepted{HTTPStatus: e.HTTPStatus}, nil
 	}
-	e.HTTPStatus = answer.HTTPStatus
-	if err := c.record(e); err != nil {
+	answer := Accepted{HTTPStatus: http.StatusAccepted, OperationID: c.newID()}
+	if ch.verb == Create {
+		answer.HTTPStatus = http.StatusCreated
+	}
+	if ch.object == nil {
+		ch.born = c.newObject(ch.id)
+	}
+	if err := c.record(ch.acceptance(answer)); err != nil {
 		return Accepted{}, logFailure(err)
-	}
-	if answer.OperationID == "" {
-		return answer, nil
 	}
 	c.start(ch, answer.OperationID)
 	if ch.verb != Delete {
-		r := ch.object.res.Clone()
+		r := c.view(ch.object)
 		answer.Resource = &r
 	}
 	return answer, nil
+}
+
+// acceptance is the event of an accepted change.
+func (ch *change) acceptance(answer Accepted) activity.Event {
+	e := ch.event()
+	if ch.born != nil {
+		ch.born.identify(&e)
+	}
+	e.Status, e.OperationID, e.HTTPStatus = activity.Accepted, answer.OperationID, answer.HTTPStatus
+	e.Creates, e.Body = ch.verb == Create, loggedBody(ch)
+	return e
 }
 
 // loggedBody is the body of a write in the log. As in the real log only some
@@ -217,7 +243,10 @@ func (call Call) event(now time.Time, id arm.ID) activity.Event {
 	e := activity.Event{
 		Time: now.UTC(), Actor: call.Actor, UserAgent: call.UserAgent,
 		CorrelationID: call.CorrelationID, RequestID: call.RequestID, Method: call.Method,
-		ObjectID: call.Path,
+		Session: call.Session, ObjectID: call.Path, Received: call.Received.UTC(),
+	}
+	if call.Received.IsZero() {
+		e.Received = e.Time
 	}
 	if id.Kind != 0 {
 		e.ObjectID, e.ObjectType = id.String(), id.Kind.Type()

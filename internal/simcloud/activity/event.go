@@ -32,12 +32,17 @@ const (
 // Event is one line of the log. Empty fields are left out of the JSON.
 type Event struct {
 	// Time is when the cloud decided, in UTC with nanoseconds.
-	Time      time.Time `json:"time"`
+	Time time.Time `json:"time"`
+	// Received is when the call reached the cloud, which is earlier than Time if
+	// the cloud kept the call waiting. Events that end an operation repeat it.
+	Received  time.Time `json:"received,omitzero"`
 	Actor     string    `json:"actor,omitempty"`
 	UserAgent string    `json:"user_agent,omitempty"`
 	// CorrelationID ties the calls of one run together, RequestID names one call.
 	CorrelationID string `json:"correlation_id,omitempty"`
 	RequestID     string `json:"request_id,omitempty"`
+	// Session is what the caller says it works in, if it says so.
+	Session string `json:"session,omitempty"`
 	// OperationID pairs the start and the end of an asynchronous operation; it
 	// is empty for calls that started none.
 	OperationID string `json:"operation_id,omitempty"`
@@ -47,6 +52,14 @@ type Event struct {
 	Operation  string `json:"operation,omitempty"`
 	ObjectID   string `json:"object_id,omitempty"`
 	ObjectType string `json:"object_type,omitempty"`
+	// Incarnation counts the lives of objects with this id from 1, and UID names the
+	// life: the one that a creation began, or the one that any other call met,
+	// refused calls included. Both are empty if no object was there.
+	Incarnation int    `json:"incarnation,omitempty"`
+	UID         string `json:"uid,omitempty"`
+	// Creates says that an accepted write began a life of the object or goes on
+	// with a creation that had failed.
+	Creates bool `json:"creates,omitempty"`
 	// HTTPStatus is the status of the answer to the call; an event that ends an
 	// operation has none, for no call is answered by it.
 	HTTPStatus int    `json:"http_status,omitempty"`

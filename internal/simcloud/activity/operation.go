@@ -18,9 +18,18 @@ type Operation struct {
 	UserAgent     string
 	CorrelationID string
 	RequestID     string
+	Session       string
 	ObjectID      string
 	ObjectType    string
-	Start         time.Time
+	// Incarnation and UID are the life of the object that the operation began or
+	// met.
+	Incarnation int
+	UID         string
+	// Creates tells a creation from an update.
+	Creates bool
+	// Received is when the call reached the cloud, Start when it was accepted.
+	Received time.Time
+	Start    time.Time
 	// End is zero while the operation is in flight.
 	End time.Time
 	// Result is Succeeded, Failed or Canceled, or Accepted while in flight.
@@ -95,8 +104,9 @@ func start(e Event) Operation {
 		ID: e.OperationID, Name: e.Operation, Method: e.Method,
 		Actor: e.Actor, UserAgent: e.UserAgent,
 		CorrelationID: e.CorrelationID, RequestID: e.RequestID,
-		ObjectID: e.ObjectID, ObjectType: e.ObjectType,
-		Start: e.Time, Result: Accepted,
+		Session: e.Session, ObjectID: e.ObjectID, ObjectType: e.ObjectType,
+		Incarnation: e.Incarnation, UID: e.UID, Creates: e.Creates,
+		Received: e.Received, Start: e.Time, Result: Accepted,
 	}
 }
 

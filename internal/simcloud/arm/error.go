@@ -27,7 +27,10 @@ const (
 	// CodeDiskMaxSharesExceeded is the answer to an attachment of a disk to more
 	// virtual machines than it may be shared by.
 	CodeDiskMaxSharesExceeded Code = "DiskMaxSharesExceeded"
-	CodeInUseNetworkInterface Code = "NicInUse"
+	// CodePropertyChangeNotAllowed is the answer to a change of what is chosen when
+	// an object is created.
+	CodePropertyChangeNotAllowed Code = "PropertyChangeNotAllowed"
+	CodeInUseNetworkInterface    Code = "NicInUse"
 
 	CodeAnotherOperationInProgress Code = "AnotherOperationInProgress"
 	CodeSuperseded                 Code = "CanceledAndSupersededDueToAnotherOperation"
@@ -134,6 +137,9 @@ const (
 	HeaderRequestID = "X-Request-Id"
 	// HeaderCorrelationID ties the calls of one run together.
 	HeaderCorrelationID = "X-Ms-Correlation-Request-Id"
+	// HeaderSession carries a name for the session the call is made in, for the
+	// activity log only.
+	HeaderSession = "X-Simcloud-Session"
 	// HeaderAsyncOperation carries the URL to poll after a write.
 	HeaderAsyncOperation = "Azure-AsyncOperation"
 )

@@ -16,6 +16,9 @@ var ErrBadID = errors.New("not a resource id")
 // maxIDLength bounds ids before they are parsed, in bytes.
 const maxIDLength = 2048
 
+// locationSegment stands before the name of a location in an id.
+const locationSegment = "locations"
+
 // maxNameLength is the longest name of a resource, in bytes.
 const maxNameLength = 80
 
@@ -30,8 +33,8 @@ type ID struct {
 	// Name is the name of the resource itself; for a resource group it equals Group.
 	Name string
 	// ParentName is the name of the virtual network of a subnet, of the security
-	// group of a rule or of the function of a permission, and empty for every
-	// other kind.
+	// group of a rule, of the function of a permission or of the location of a
+	// quota, and empty for every other kind.
 	ParentName string
 }
 
@@ -56,6 +59,32 @@ func AccountID(kind Kind, subscription, name string) ID {
 	return ID{Subscription: subscription, Kind: kind, Name: name}
 }
 
+// Names of quotas: one for all processors of a location, and one for those of
+// each family of sizes.
+const (
+	quotaName   = "cores"
+	quotaPrefix = quotaName + "-"
+)
+
+// QuotaID is the id of the quota of a location, for one family of sizes or, if
+// family is empty, for all of them together.
+func QuotaID(subscription, location, family string) ID {
+	name := quotaName
+	if family != "" {
+		name = quotaPrefix + family
+	}
+	return ID{Subscription: subscription, Kind: Quota, Name: name, ParentName: location}
+}
+
+// QuotaFamily is the family of sizes a quota is for, empty for that of all
+// together.
+func (id ID) QuotaFamily() string {
+	if len(id.Name) < len(quotaPrefix) {
+		return ""
+	}
+	return id.Name[len(quotaPrefix):]
+}
+
 // String is the id in canonical spelling of its fixed segments.
 func (id ID) String() string {
 	base := "/subscriptions/" + id.Subscription
@@ -66,7 +95,10 @@ func (id ID) String() string {
 		return base
 	}
 	base += "/providers/" + id.Kind.namespace() + "/"
-	if id.ParentName != "" {
+	switch {
+	case id.Kind.inLocation():
+		base += locationSegment + "/" + id.ParentName + "/"
+	case id.ParentName != "":
 		base += id.Kind.Parent().facts().segment + "/" + id.ParentName + "/"
 	}
 	return base + id.Kind.facts().segment + "/" + id.Name
@@ -114,7 +146,8 @@ func ParseID(text string) (ID, error) {
 // Collection names all resources of one kind below one parent.
 type Collection struct {
 	// Parent is the resource the collection hangs under; its Kind is zero for
-	// a collection that stands directly in a subscription.
+	// a collection that stands directly in a subscription, or in a location of it,
+	// whose name is then in ParentName.
 	Parent ID
 	Kind   Kind
 }
@@ -135,6 +168,9 @@ func ParseCollection(text string) (Collection, error) {
 			return Collection{}, fmt.Errorf("%w: %q names no collection", ErrBadID, text)
 		}
 		return Collection{Parent: ID{Subscription: segments[1]}, Kind: kind}, nil
+	}
+	if isLocationPath(segments) && len(segments) == 7 && isQuotas(segments) {
+		return Collection{Parent: ID{Subscription: segments[1], ParentName: segments[5]}, Kind: Quota}, nil
 	}
 	last := len(segments) - 1
 	parent, rest, err := parsePrefix(text, segments[:last])
@@ -165,6 +201,16 @@ func collectionKind(parent ID, between []string, segment string) (Kind, bool) {
 // provider namespace.
 func isAccountPath(segments []string) bool {
 	return len(segments) >= 4 && strings.EqualFold(segments[0], "subscriptions") && strings.EqualFold(segments[2], "providers")
+}
+
+// isLocationPath reports whether a path goes from the subscription to a location.
+func isLocationPath(segments []string) bool {
+	return isAccountPath(segments) && len(segments) >= 6 && strings.EqualFold(segments[4], locationSegment)
+}
+
+// isQuotas reports whether a path in a location goes to its quotas.
+func isQuotas(segments []string) bool {
+	return strings.EqualFold(segments[3], Quota.namespace()) && strings.EqualFold(segments[6], Quota.facts().segment)
 }
 
 func split(text string) ([]string, error) {
@@ -218,12 +264,29 @@ func parseAccountID(text string, segments []string) (ID, []string, error) {
 	if len(segments) < 6 {
 		return ID{}, nil, fmt.Errorf("%w: %q ends too early", ErrBadID, text)
 	}
+	if isLocationPath(segments) {
+		return parseLocationID(text, segments)
+	}
 	kind, ok := kindByType(true, segments[3], segments[4])
 	if !ok {
 		return ID{}, nil, fmt.Errorf("%w: %q has the unknown type %q", ErrBadID, text, segments[4])
 	}
 	id := AccountID(kind, segments[1], segments[5])
 	return id, segments[6:], checkNames(id)
+}
+
+// parseLocationID reads the id of what stands in a location of a subscription.
+func parseLocationID(text string, segments []string) (ID, []string, error) {
+	if len(segments) < 8 || !isQuotas(segments) {
+		return ID{}, nil, fmt.Errorf("%w: %q names nothing in a location", ErrBadID, text)
+	}
+	name := segments[7]
+	id := ID{Subscription: segments[1], Kind: Quota, Name: name, ParentName: segments[5]}
+	isFamily := len(name) > len(quotaPrefix) && strings.EqualFold(name[:len(quotaPrefix)], quotaPrefix)
+	if !isFamily && !strings.EqualFold(name, quotaName) {
+		return ID{}, nil, fmt.Errorf("%w: %q is no name of a quota", ErrBadID, name)
+	}
+	return id, segments[8:], checkNames(id)
 }
 
 func checkNames(id ID) error {

@@ -17,6 +17,8 @@ const (
 	in1      = "/subscriptions/s/resourceGroups/g/providers/"
 	net1     = in1 + "Microsoft.Network"
 	account1 = "/subscriptions/s/providers/Microsoft.Management"
+
+	location1 = "/subscriptions/s/providers/Microsoft.Compute/locations/north"
 )
 
 func TestParseIDReadsEveryKind(t *testing.T) {
@@ -35,6 +37,8 @@ func TestParseIDReadsEveryKind(t *testing.T) {
 		in1 + "Microsoft.Web/functions/f":                       arm.TopID(arm.Function, "s", "g", "f"),
 		in1 + "Microsoft.Web/functions/f/permissions/p":         arm.ChildID(arm.FunctionPermission, "s", "g", "f", "p"),
 		account1 + "/attachments/a":                             arm.AccountID(arm.AccountAttachment, "s", "a"),
+		location1 + "/quotas/cores":                             arm.QuotaID("s", "north", ""),
+		location1 + "/quotas/cores-standardBSFamily":            arm.QuotaID("s", "north", "standardBSFamily"),
 		"/subscriptions/s/resourceGroups/providers":             arm.GroupID("s", "providers"),
 		"/subscriptions/s/resourceGroups/virtualNetworks":       arm.GroupID("s", "virtualNetworks"),
 		net1 + "/virtualNetworks/subnets/subnets/securityRules": arm.ChildID(arm.Subnet, "s", "g", "subnets", "securityRules"),
@@ -80,6 +84,8 @@ func TestParseIDRefusesWhatIsNoID(t *testing.T) {
 		"/subscriptions/s/providers", account1, account1 + "/attachments", account1 + "/attachments/a/b/c", account1 + "/functions/f",
 		"/subscriptions/s/providers/Microsoft.Web/attachments/a", "/subscriptions/s/providers/Microsoft.Web/functions/f",
 		"/subscriptions/s/providers/Microsoft.Resources/resourceGroups/g", account1 + "/attachments/a b",
+		location1, location1 + "/quotas", location1 + "/quotas/cores/x", location1 + "/quotas/disks", location1 + "/quotas/cores-",
+		location1 + "/quota/cores", "/subscriptions/s/providers/Microsoft.Compute/quotas/cores", account1 + "/locations/north/quotas/cores",
 		net1 + "/virtualNetworks/v w", net1 + "/virtualNetworks/..", net1 + "/virtualNetworks/" + strings.Repeat("v", 81),
 		"/" + strings.Repeat("a/", 2000),
 	} {
@@ -104,6 +110,19 @@ func TestParents(t *testing.T) {
 	}
 }
 
+func TestTheFamilyOfAQuotaIsInItsName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"cores": "", "Cores-standardBSFamily": "standardBSFamily"} {
+		id, err := arm.ParseID(location1 + "/quotas/" + name)
+		if err != nil || id.QuotaFamily() != want || id.ParentName != "north" {
+			t.Errorf("%s reads as %+v, %v", name, id, err)
+		}
+	}
+	if parent, ok := arm.QuotaID("s", "north", "").Parent(); ok {
+		t.Errorf("a quota stands in %v", parent)
+	}
+}
+
 func TestParseCollection(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]arm.Collection{
@@ -113,6 +132,7 @@ func TestParseCollection(t *testing.T) {
 		net1 + "/networkSecurityGroups/n/securityRules": {Parent: arm.TopID(arm.SecurityGroup, "s", "g", "n"), Kind: arm.SecurityRule},
 		in1 + "microsoft.compute/disks":                 {Parent: arm.GroupID("s", "g"), Kind: arm.ManagedDisk},
 		in1 + "Microsoft.Web/functions/f/permissions":   {Parent: arm.TopID(arm.Function, "s", "g", "f"), Kind: arm.FunctionPermission},
+		location1 + "/Quotas":                           {Parent: arm.ID{Subscription: "s", ParentName: "north"}, Kind: arm.Quota},
 		account1 + "/Attachments":                       {Parent: arm.ID{Subscription: "s"}, Kind: arm.AccountAttachment},
 	} {
 		got, err := arm.ParseCollection(text)
@@ -125,7 +145,7 @@ func TestParseCollection(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "/subscriptions/s", net1, net1 + "/virtualNetworks/v", net1 + "/virtualNetworks/v/securityRules",
-		account1, account1 + "/disks", "/subscriptions/s/providers/Microsoft.Resources/resourceGroups", in1 + "Microsoft.Compute/subnets",
+		account1, account1 + "/disks", location1, location1 + "/disks", account1 + "/locations/north/quotas", "/subscriptions/s/providers/Microsoft.Resources/resourceGroups", in1 + "Microsoft.Compute/subnets",
 		in1 + "Microsoft.Web/functions/permissions", "/subscriptions/s/resourceGroups/g/virtualNetworks", "/subscriptions/s/resourceGroups/g/providers/x/virtualNetworks",
 	} {
 		if got, err := arm.ParseCollection(text); !errors.Is(err, arm.ErrBadID) {
@@ -138,6 +158,7 @@ func FuzzParseID(f *testing.F) {
 	f.Add(net1 + "/virtualNetworks/v/subnets/a")
 	f.Add("/subscriptions/s/resourceGroups/g")
 	f.Add(account1 + "/attachments/a")
+	f.Add(location1 + "/quotas/cores-x")
 	f.Fuzz(func(t *testing.T, text string) {
 		id, err := arm.ParseID(text)
 		if err != nil {

@@ -23,6 +23,9 @@ const (
 	AccountAttachment
 	Function
 	FunctionPermission
+	// Quota bounds what machines take in a location of a subscription. It is
+	// neither created nor deleted; a write asks for another limit.
+	Quota
 )
 
 // kindFacts is what never changes about a kind.
@@ -69,6 +72,8 @@ func (k Kind) serviceFacts() kindFacts {
 		return kindFacts{"function", "Microsoft.Web/functions", "functions", ResourceGroup, true}
 	case FunctionPermission:
 		return kindFacts{"function_permission", "Microsoft.Web/functions/permissions", "permissions", Function, false}
+	case Quota:
+		return kindFacts{"quota", "Microsoft.Compute/locations/quotas", "quotas", 0, false}
 	}
 	return kindFacts{}
 }
@@ -78,6 +83,7 @@ func Kinds() []Kind {
 	return []Kind{
 		ResourceGroup, VirtualNetwork, Subnet, NetworkInterface, PublicIPAddress, SecurityGroup, SecurityRule,
 		ManagedDisk, VirtualMachine, PolicyDocument, AccountAttachment, Function, FunctionPermission,
+		Quota,
 	}
 }
 
@@ -94,7 +100,8 @@ func (k Kind) Parent() Kind { return k.facts().parent }
 
 // Tracked reports whether resources of the kind have a location and tags of
 // their own. Subnets, security rules and permissions live in their parent's;
-// policy documents and account attachments are nowhere in particular.
+// policy documents and account attachments are nowhere in particular; the
+// location of a quota is part of its id.
 func (k Kind) Tracked() bool { return k.facts().tracked }
 
 // String is the configuration key, so that kinds read well in errors.
@@ -119,6 +126,10 @@ func KindByKey(key string) (Kind, bool) {
 // subscription, outside every resource group.
 func (k Kind) inAccount() bool { return k != ResourceGroup && k.Key() != "" && k.Parent() == 0 }
 
+// inLocation reports whether resources of the kind stand in a location of the
+// subscription.
+func (k Kind) inLocation() bool { return k == Quota }
+
 // namespace is the provider namespace in ids of the kind, for example
 // "Microsoft.Network".
 func (k Kind) namespace() string {
@@ -130,7 +141,7 @@ func (k Kind) namespace() string {
 // directly in a group or directly in the subscription.
 func kindByType(inAccount bool, namespace, segment string) (Kind, bool) {
 	for _, k := range Kinds() {
-		placed := k.Parent() == ResourceGroup && !inAccount || k.inAccount() && inAccount
+		placed := k.Parent() == ResourceGroup && !inAccount || k.inAccount() && !k.inLocation() && inAccount
 		if placed && strings.EqualFold(k.namespace(), namespace) && strings.EqualFold(k.facts().segment, segment) {
 			return k, true
 		}

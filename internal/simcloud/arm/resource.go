@@ -42,6 +42,9 @@ type SKU struct {
 // not belong to the kind of a resource is refused in a request.
 type Properties struct {
 	ProvisioningState ProvisioningState `json:"provisioningState,omitempty"`
+	// UniqueID names one life of the object: an object that is deleted and created
+	// again under the same id has another one.
+	UniqueID string `json:"uniqueId,omitempty"`
 
 	// Virtual network.
 	AddressSpace *AddressSpace `json:"addressSpace,omitempty"`
@@ -49,6 +52,10 @@ type Properties struct {
 	// Subnet.
 	AddressPrefix    string            `json:"addressPrefix,omitempty"`
 	ServiceEndpoints []ServiceEndpoint `json:"serviceEndpoints,omitempty"`
+
+	// UsedAddresses is how many addresses of a subnet its interfaces have, without
+	// those that the cloud keeps for itself; counted by the cloud.
+	UsedAddresses *int `json:"usedAddresses,omitempty"`
 
 	// Subnet and network interface.
 	NetworkSecurityGroup *Reference `json:"networkSecurityGroup,omitempty"`
@@ -73,8 +80,12 @@ type Properties struct {
 	// at once (1 if not said).
 	DiskSizeGB int `json:"diskSizeGB,omitempty"`
 	MaxShares  int `json:"maxShares,omitempty"`
+	// AttachedMachines are the machines that have the disk, sorted by id; known to
+	// the cloud.
+	AttachedMachines []Reference `json:"attachedMachines,omitempty"`
 
-	// Virtual machine.
+	// Virtual machine. Its image can be chosen only when it is created.
+	Image             string      `json:"image,omitempty"`
 	VMSize            string      `json:"vmSize,omitempty"`
 	NetworkInterfaces []Reference `json:"networkInterfaces,omitempty"`
 	DataDisks         []Reference `json:"dataDisks,omitempty"`
@@ -93,6 +104,11 @@ type Properties struct {
 	// Permission of a function.
 	Principal string `json:"principal,omitempty"`
 	Action    string `json:"action,omitempty"`
+
+	// Quota, in virtual processors. CurrentValue is what all machines take of it,
+	// running or not; counted by the cloud.
+	Limit        *int `json:"limit,omitempty"`
+	CurrentValue *int `json:"currentValue,omitempty"`
 }
 
 // AddressSpace is the list of IPv4 prefixes of a virtual network.
@@ -155,7 +171,10 @@ func (r Resource) Clone() Resource {
 	p.PublicIPAddress = clonePointer(p.PublicIPAddress)
 	p.NetworkInterfaces = slices.Clone(p.NetworkInterfaces)
 	p.DataDisks = slices.Clone(p.DataDisks)
+	p.AttachedMachines = slices.Clone(p.AttachedMachines)
 	p.Statements = slices.Clone(p.Statements)
+	p.UsedAddresses = clonePointer(p.UsedAddresses)
+	p.Limit, p.CurrentValue = clonePointer(p.Limit), clonePointer(p.CurrentValue)
 	return r
 }
 

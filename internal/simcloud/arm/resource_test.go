@@ -13,6 +13,8 @@ import (
 	"github.com/tfweaver/tfweaver/internal/simcloud/arm"
 )
 
+func number(n int) *int { return &n }
+
 func fullResource() arm.Resource {
 	return arm.Resource{
 		ID: "i", Tags: map[string]string{"a": "b"}, SKU: &arm.SKU{Name: "Basic"},
@@ -21,6 +23,7 @@ func fullResource() arm.Resource {
 			ServiceEndpoints:     []arm.ServiceEndpoint{{Service: "s"}},
 			NetworkSecurityGroup: arm.NewReference("nsg"), Subnet: arm.NewReference("subnet"), PublicIPAddress: arm.NewReference("pip"),
 			NetworkInterfaces: arm.NewReferences([]string{"nic"}), DataDisks: arm.NewReferences([]string{"disk"}), Statements: []string{"s"},
+			AttachedMachines: arm.NewReferences([]string{"vm"}), UsedAddresses: number(1), Limit: number(2), CurrentValue: number(3),
 		},
 	}
 }
@@ -39,6 +42,8 @@ func TestCloneSharesNothing(t *testing.T) {
 	c.Properties.NetworkInterfaces[0].ID = "x"
 	c.Properties.DataDisks[0].ID = "x"
 	c.Properties.Statements[0] = "x"
+	c.Properties.AttachedMachines[0].ID = "x"
+	*c.Properties.UsedAddresses, *c.Properties.Limit, *c.Properties.CurrentValue = 7, 7, 7
 	if diff := cmp.Diff(fullResource(), r); diff != "" {
 		t.Errorf("a change of the clone reached the original (-want +got):\n%s", diff)
 	}
@@ -87,14 +92,18 @@ func TestSizesAreFoundInAnySpelling(t *testing.T) {
 	t.Parallel()
 	for _, want := range arm.Sizes() {
 		got, ok := arm.SizeByName(strings.ToUpper(want.Name))
-		if !ok || got != want || !arm.IsFamily(strings.ToLower(want.Family)) {
+		family, isFamily := arm.FamilyByName(strings.ToLower(want.Family))
+		if !ok || got != want || !isFamily || family != want.Family {
 			t.Errorf("%s is found as %+v", want.Name, got)
 		}
 		if want.VCPUs < 1 || want.MaxDataDisks < 1 || want.MaxInterfaces < 1 {
 			t.Errorf("a size with nothing in it: %+v", want)
 		}
 	}
-	if _, ok := arm.SizeByName("Standard_None"); ok || arm.IsFamily("") {
-		t.Error("a size or a family that is not offered is found")
+	if _, ok := arm.SizeByName("Standard_None"); ok {
+		t.Error("a size that is not offered is found")
+	}
+	if _, ok := arm.FamilyByName(""); ok {
+		t.Error("a family that is not offered is found")
 	}
 }

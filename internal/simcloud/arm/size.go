@@ -45,12 +45,13 @@ func SizeByName(name string) (Size, bool) {
 	return Size{}, false
 }
 
-// IsFamily reports whether a size belongs to the named family.
-func IsFamily(name string) bool {
+// FamilyByName finds the name of a family of sizes as the cloud spells it; the
+// cloud ignores case in it.
+func FamilyByName(name string) (string, bool) {
 	for _, s := range Sizes() {
 		if strings.EqualFold(s.Family, name) {
-			return true
+			return s.Family, true
 		}
 	}
-	return false
+	return "", false
 }

@@ -12,6 +12,7 @@ import (
 )
 
 type accountAttachmentModel struct {
+	facts
 	ID     types.String `tfsdk:"id"`
 	Name   types.String `tfsdk:"name"`
 	Target types.String `tfsdk:"target"`

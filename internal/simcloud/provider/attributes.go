@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
@@ -71,6 +72,15 @@ func tags(have, got map[string]string) map[string]string {
 		return have
 	}
 	return maps.Clone(got)
+}
+
+// idSet are the ids of the cloud.
+func idSet(refs []arm.Reference) types.Set {
+	ids := make([]attr.Value, 0, len(refs))
+	for _, r := range refs {
+		ids = append(ids, types.StringValue(r.ID))
+	}
+	return types.SetValueMust(types.StringType, ids)
 }
 
 // reference is a reference to the id in an optional argument.

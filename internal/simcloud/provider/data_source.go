@@ -74,7 +74,7 @@ func (s *source[M, P]) Metadata(_ context.Context, _ datasource.MetadataRequest,
 
 // Schema implements datasource.DataSource.
 func (s *source[M, P]) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = s.schema
+	resp.Schema = withSourceFacts(s.schema)
 }
 
 // Configure implements datasource.DataSourceWithConfigure.
@@ -100,6 +100,7 @@ func (s *source[M, P]) Read(ctx context.Context, req datasource.ReadRequest, res
 		return
 	}
 	m.fill(id, r)
+	m.observed().see(r)
 	*m.id() = types.StringValue(id.String())
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }

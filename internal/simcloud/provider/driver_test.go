@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -34,16 +35,20 @@ type values map[string]any
 
 // driver does what Terraform does with a provider, over the provider protocol.
 type driver struct {
-	t      *testing.T
-	cloud  *simcloud.Cloud
-	server tfprotov6.ProviderServer
-	schema *tfprotov6.GetProviderSchemaResponse
+	t        *testing.T
+	cloud    *simcloud.Cloud
+	settings values
+	server   tfprotov6.ProviderServer
+	schema   *tfprotov6.GetProviderSchemaResponse
 }
 
 func newDriver(t *testing.T, cfg simcloud.Config, settings values) *driver {
 	t.Helper()
 	if cfg.Scale == 0 {
 		cfg.Scale = 0.001
+	}
+	if cfg.Quotas == nil {
+		cfg.Quotas = map[string]int{"north": 2000, "north/standardBSFamily": 1000}
 	}
 	cloud, err := simcloud.New(cfg)
 	if err != nil {
@@ -56,17 +61,24 @@ func newDriver(t *testing.T, cfg simcloud.Config, settings values) *driver {
 			t.Error(err)
 		}
 	})
-	d := &driver{t: t, cloud: cloud, server: providerserver.NewProtocol6(provider.New("test")())()}
-	d.schema, err = d.server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
-	d.check("schema", d.schema.Diagnostics, err)
-	all := values{"endpoint": web.URL, "poll_interval": "1ms", "actor": "tester"}
+	d := &driver{t: t, cloud: cloud, settings: values{"endpoint": web.URL, "poll_interval": "1ms", "actor": "tester"}}
 	for k, v := range settings {
-		all[k] = v
+		d.settings[k] = v
 	}
-	if diags := d.configure(all); len(diags) > 0 {
-		t.Fatalf("configure: %s", diags)
+	return d.fresh()
+}
+
+// fresh is another provider of the same cloud, which knows of nothing yet.
+func (d *driver) fresh() *driver {
+	d.t.Helper()
+	other := &driver{t: d.t, cloud: d.cloud, settings: d.settings, server: providerserver.NewProtocol6(provider.New("test")())()}
+	var err error
+	other.schema, err = other.server.GetProviderSchema(d.t.Context(), &tfprotov6.GetProviderSchemaRequest{})
+	other.check("schema", other.schema.Diagnostics, err)
+	if diags := other.configure(d.settings); len(diags) > 0 {
+		d.t.Fatalf("configure: %s", diags)
 	}
-	return d
+	return other
 }
 
 func (d *driver) configure(v values) []string {
@@ -242,7 +254,36 @@ func (d *driver) apply(ctx context.Context, prior instance, config values) (inst
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	return instance{prior.name, resp.NewState, resp.Private, d.decode(typ, resp.NewState)}, texts(resp.Diagnostics)
+	after := instance{prior.name, resp.NewState, resp.Private, d.decode(typ, resp.NewState)}
+	if len(resp.Diagnostics) == 0 {
+		d.consistent(prior.name, config, d.decode(typ, planned.PlannedState), after.values)
+	}
+	return after, texts(resp.Diagnostics)
+}
+
+// consistent wants what was planned without being configured to have become so,
+// as Terraform does. What is configured may have been written by others since.
+func (d *driver) consistent(name string, config, planned, after values) {
+	d.t.Helper()
+	for attribute, want := range planned {
+		if _, configured := config[attribute]; !configured && want != any(tftypes.UnknownValue) && !cmp.Equal(want, after[attribute]) {
+			d.t.Errorf("inconsistent result: %s.%s is %v; planned was %v", name, attribute, after[attribute], want)
+		}
+	}
+}
+
+// source reads a data source.
+func (d *driver) source(name string, config values) (values, []string) {
+	d.t.Helper()
+	typ := d.schema.DataSourceSchemas[name].ValueType()
+	resp, err := d.server.ReadDataSource(d.t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: name, Config: d.dynamic(typ, config)})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if len(resp.Diagnostics) > 0 {
+		return nil, texts(resp.Diagnostics)
+	}
+	return d.decode(typ, resp.State), nil
 }
 
 // create makes a resource and fails the test if that fails.

@@ -32,6 +32,9 @@ type model[M any] interface {
 	// fill takes arguments and computed values from the object. Spellings that
 	// differ only in case stay as they are, for the cloud ignores case.
 	fill(id arm.ID, r arm.Resource)
+	// observed is what the cloud keeps about every object; it is filled for all
+	// models alike.
+	observed() *facts
 }
 
 // entity is a managed resource whose model is M.
@@ -44,6 +47,8 @@ type entity[M any, P model[M]] struct {
 	suffix string
 	// present reports whether the aspect is there; nil means always.
 	present func(arm.Resource) bool
+	// adopts says that the object is there before it is created here.
+	adopts bool
 	// write and remove change the cloud; nil means PUT and DELETE of the object.
 	write  func(context.Context, *session, arm.ID, P) (arm.Resource, error)
 	remove func(context.Context, *session, arm.ID, P) error
@@ -58,7 +63,7 @@ func (e *entity[M, P]) Metadata(_ context.Context, _ resource.MetadataRequest, r
 
 // Schema implements resource.Resource.
 func (e *entity[M, P]) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = e.schema
+	resp.Schema = withFacts(e.schema)
 }
 
 // Configure implements resource.ResourceWithConfigure.
@@ -92,11 +97,11 @@ func (e *entity[M, P]) Create(ctx context.Context, req resource.CreateRequest, r
 		resp.Diagnostics.Append(e.failure("create", "", err))
 		return
 	}
-	if _, err := e.find(ctx, id); err == nil {
+	if _, err := e.find(ctx, id); err == nil && !e.adopts {
 		resp.Diagnostics.AddError(fmt.Sprintf("Cannot create simcloud_%s: it already exists", e.name),
 			fmt.Sprintf("%s is already there. To manage it here, import it.", id))
 		return
-	} else if !client.IsNotFound(err) {
+	} else if err != nil && (e.adopts || !client.IsNotFound(err)) {
 		resp.Diagnostics.Append(e.failure("create", id.String(), err))
 		return
 	}
@@ -108,6 +113,9 @@ func (e *entity[M, P]) Create(ctx context.Context, req resource.CreateRequest, r
 		}
 		// The object may be there: keep it in the state, tainted, so that the next
 		// run looks at it instead of forgetting it.
+		if now, err := e.find(ctx, id); err == nil {
+			r = now
+		}
 	}
 	e.settle(id, m, r)
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
@@ -152,12 +160,17 @@ func (e *entity[M, P]) Update(ctx context.Context, req resource.UpdateRequest, r
 		resp.Diagnostics.Append(e.failure("update", m.id().ValueString(), err))
 		return
 	}
+	planned := *m
 	r, err := e.put(ctx, id, m)
 	if err != nil {
 		resp.Diagnostics.Append(e.failure("update", id.String(), err))
 		return
 	}
 	e.settle(id, m, r)
+	m.observed().settleAs(P(&planned).observed())
+	if s, ok := any(m).(settler[M]); ok {
+		s.settleAs(planned)
+	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 	resp.Diagnostics.Append(keep(ctx, resp.Private, r)...)
 }
@@ -245,6 +258,7 @@ func (e *entity[M, P]) destroy(ctx context.Context, id arm.ID, m P) error {
 // settle takes the object into the model. The id keeps its spelling once known.
 func (e *entity[M, P]) settle(id arm.ID, m P, r arm.Resource) {
 	m.fill(id, r)
+	m.observed().see(r)
 	text := m.id()
 	if text.IsNull() || text.IsUnknown() {
 		*text = types.StringValue(id.String() + e.suffix)

@@ -12,6 +12,7 @@ import (
 )
 
 type functionModel struct {
+	facts
 	ID       types.String      `tfsdk:"id"`
 	Name     types.String      `tfsdk:"name"`
 	Group    types.String      `tfsdk:"resource_group_name"`
@@ -22,6 +23,7 @@ type functionModel struct {
 }
 
 type functionPermissionModel struct {
+	facts
 	ID        types.String `tfsdk:"id"`
 	Name      types.String `tfsdk:"name"`
 	Group     types.String `tfsdk:"resource_group_name"`

@@ -15,16 +15,21 @@ import (
 )
 
 type managedDiskModel struct {
-	ID        types.String      `tfsdk:"id"`
-	Name      types.String      `tfsdk:"name"`
-	Group     types.String      `tfsdk:"resource_group_name"`
-	Location  types.String      `tfsdk:"location"`
-	SizeGB    types.Int64       `tfsdk:"size_gb"`
-	MaxShares types.Int64       `tfsdk:"max_shares"`
-	Tags      map[string]string `tfsdk:"tags"`
+	facts
+	ID                 types.String      `tfsdk:"id"`
+	Name               types.String      `tfsdk:"name"`
+	Group              types.String      `tfsdk:"resource_group_name"`
+	Location           types.String      `tfsdk:"location"`
+	SizeGB             types.Int64       `tfsdk:"size_gb"`
+	MaxShares          types.Int64       `tfsdk:"max_shares"`
+	AttachedMachineIDs types.Set         `tfsdk:"attached_machine_ids"`
+	Tags               map[string]string `tfsdk:"tags"`
 }
 
-var _ resource.ResourceWithImportState = (*entity[managedDiskModel, *managedDiskModel])(nil)
+var (
+	_ resource.ResourceWithImportState = (*entity[managedDiskModel, *managedDiskModel])(nil)
+	_ settler[managedDiskModel]        = (*managedDiskModel)(nil)
+)
 
 func newManagedDisk() resource.Resource {
 	return &entity[managedDiskModel, *managedDiskModel]{
@@ -45,7 +50,8 @@ func newManagedDisk() resource.Resource {
 					Description: "How many virtual machines the disk may be attached to at once; 1 if not set.",
 					Validators:  []validator.Int64{int64validator.AtLeast(1)},
 				},
-				"tags": tagsAttribute(),
+				"attached_machine_ids": gathered("Virtual machines that have the disk."),
+				"tags":                 tagsAttribute(),
 			},
 		},
 	}
@@ -68,5 +74,13 @@ func (m *managedDiskModel) fill(id arm.ID, r arm.Resource) {
 	m.Location = spelled(m.Location, r.Location)
 	m.SizeGB = types.Int64Value(int64(r.Properties.DiskSizeGB))
 	m.MaxShares = types.Int64Value(int64(r.Properties.MaxShares))
+	m.AttachedMachineIDs = idSet(r.Properties.AttachedMachines)
 	m.Tags = tags(m.Tags, r.Tags)
+}
+
+// settleAs implements settler.
+func (m *managedDiskModel) settleAs(planned managedDiskModel) {
+	if ids := planned.AttachedMachineIDs; !ids.IsUnknown() && !ids.IsNull() {
+		m.AttachedMachineIDs = ids
+	}
 }

@@ -12,6 +12,7 @@ import (
 )
 
 type networkInterfaceModel struct {
+	facts
 	ID               types.String      `tfsdk:"id"`
 	Name             types.String      `tfsdk:"name"`
 	Group            types.String      `tfsdk:"resource_group_name"`

@@ -14,6 +14,7 @@ import (
 )
 
 type policyDocumentModel struct {
+	facts
 	ID         types.String `tfsdk:"id"`
 	Name       types.String `tfsdk:"name"`
 	Group      types.String `tfsdk:"resource_group_name"`

@@ -173,10 +173,11 @@ func (p *simcloudProvider) Resources(context.Context) []func() resource.Resource
 		newResourceGroup, newVirtualNetwork, newSubnet, newNetworkInterface, newPublicIP,
 		newSecurityGroup, newSecurityRule, newSubnetAssociation,
 		newManagedDisk, newVirtualMachine, newPolicyDocument, newAccountAttachment, newFunction, newFunctionPermission,
+		newQuota,
 	}
 }
 
 // DataSources implements provider.Provider.
 func (p *simcloudProvider) DataSources(context.Context) []func() datasource.DataSource {
-	return []func() datasource.DataSource{newResourceGroupSource, newVirtualNetworkSource}
+	return []func() datasource.DataSource{newResourceGroupSource, newVirtualNetworkSource, newQuotaSource}
 }

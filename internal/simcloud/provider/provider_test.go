@@ -34,6 +34,7 @@ const (
 	diskPath       = groupPath + "/providers/Microsoft.Compute/disks/d"
 	machinePath    = groupPath + "/providers/Microsoft.Compute/virtualMachines/m"
 	policyPath     = groupPath + "/providers/Microsoft.Authorization/policyDocuments/o"
+	quotaPath      = "/subscriptions/" + arm.DefaultSubscription + "/providers/Microsoft.Compute/locations/north/quotas/cores-standardBSFamily"
 	attachmentPath = "/subscriptions/" + arm.DefaultSubscription + "/providers/Microsoft.Management/attachments/t"
 	functionPath   = groupPath + "/providers/Microsoft.Web/functions/f"
 )
@@ -80,6 +81,7 @@ func steps() []step {
 		{"simcloud_account_attachment", values{"name": "t", "target": "one"}, values{"name": "t", "target": "two"}, attachmentPath},
 		{"simcloud_function", inGroup("f", values{"runtime": "one"}), inGroup("f", values{"runtime": "two"}), functionPath},
 		{"simcloud_function_permission", permission("caller"), permission("other"), functionPath + "/permissions/p"},
+		{"simcloud_quota", values{"location": "north", "family": "standardBSFamily", "limit": 8}, values{"location": "north", "family": "standardBSFamily", "limit": 16}, quotaPath},
 	}
 }
 
@@ -108,8 +110,8 @@ func TestLifeOfEveryResource(t *testing.T) {
 	}
 	for _, in := range slices.Backward(live) {
 		d.destroy(in)
-		if gone := d.read(in); gone.values != nil {
-			t.Errorf("%s is still there: %v", in.name, gone.values)
+		if gone := d.read(in); (gone.values != nil) != (in.name == "simcloud_quota") {
+			t.Errorf("%s is there after its destruction: %v", in.name, gone.values)
 		}
 	}
 	log, err := activity.Pair(d.cloud.Events())
@@ -224,7 +226,8 @@ func TestNamesAndPlacesReplace(t *testing.T) {
 		"simcloud_network_interface":                         {"name", "location", "resource_group_name"},
 		"simcloud_subnet_network_security_group_association": {"subnet_id", "network_security_group_id"},
 		"simcloud_managed_disk":                              {"name", "location", "resource_group_name"},
-		"simcloud_virtual_machine":                           {"name", "location", "resource_group_name"},
+		"simcloud_virtual_machine":                           {"name", "location", "resource_group_name", "image"},
+		"simcloud_quota":                                     {"location", "family"},
 		"simcloud_policy_document":                           {"name", "resource_group_name"},
 		"simcloud_account_attachment":                        {"name"},
 		"simcloud_function":                                  {"name", "location", "resource_group_name"},
@@ -245,26 +248,33 @@ func TestDataSources(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t, simcloud.Config{}, nil)
 	d.built("simcloud_virtual_network")
-	read := func(name string, config values) (values, []string) {
-		typ := d.schema.DataSourceSchemas[name].ValueType()
-		resp, err := d.server.ReadDataSource(t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: name, Config: d.dynamic(typ, config)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(resp.Diagnostics) > 0 {
-			return nil, texts(resp.Diagnostics)
-		}
-		return d.decode(typ, resp.State), nil
-	}
-	got, diags := read("simcloud_virtual_network", values{"name": "v", "resource_group_name": "Net"})
-	want := values{"id": netPath, "name": "v", "resource_group_name": "Net", "location": "north", "address_space": []string{"10.0.0.0/16"}, "tags": nil}
+	got, diags := d.source("simcloud_virtual_network", values{"name": "v", "resource_group_name": "Net"})
+	want := values{"id": netPath, "name": "v", "resource_group_name": "Net", "location": "north", "address_space": []string{"10.0.0.0/16"}, "tags": nil,
+		"provisioning_state": "Succeeded", "uid": d.object(netPath).Properties.UniqueID}
 	if diff := cmp.Diff(want, got); diff != "" || diags != nil {
 		t.Errorf("%s\n(-want +got):\n%s", diags, diff)
 	}
-	if got, diags := read("simcloud_resource_group", values{"name": "Net"}); diags != nil || got["location"] != "north" {
+	if got, diags := d.source("simcloud_resource_group", values{"name": "Net"}); diags != nil || got["location"] != "north" {
 		t.Errorf("%v, %s", got, diags)
 	}
-	if _, diags := read("simcloud_resource_group", values{"name": "none"}); len(diags) != 1 || !strings.Contains(diags[0], "ResourceGroupNotFound") {
+	if _, diags := d.source("simcloud_resource_group", values{"name": "none"}); len(diags) != 1 || !strings.Contains(diags[0], "ResourceGroupNotFound") {
+		t.Errorf("got %s", diags)
+	}
+}
+
+func TestTheQuotaSource(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{}, nil)
+	d.built("simcloud_virtual_machine")
+	got, diags := d.source("simcloud_quota", values{"location": "north", "family": "standardBSFamily"})
+	want := values{"id": quotaPath, "location": "north", "family": "standardBSFamily", "limit": "1000", "used": "1", "provisioning_state": "Succeeded", "uid": d.object(quotaPath).Properties.UniqueID}
+	if diff := cmp.Diff(want, got); diff != "" || diags != nil {
+		t.Errorf("%s\n(-want +got):\n%s", diags, diff)
+	}
+	if got, diags := d.source("simcloud_quota", values{"location": "north"}); diags != nil || got["limit"] != "2000" || got["family"] != nil {
+		t.Errorf("%v, %s", got, diags)
+	}
+	if _, diags := d.source("simcloud_quota", values{"location": "south"}); len(diags) != 1 || !strings.Contains(diags[0], "ResourceNotFound") {
 		t.Errorf("got %s", diags)
 	}
 }
@@ -447,7 +457,7 @@ func TestProtocol5(t *testing.T) {
 	t.Parallel()
 	server := providerserver.NewProtocol5(provider.New("test")())()
 	resp, err := server.GetProviderSchema(t.Context(), &tfprotov5.GetProviderSchemaRequest{})
-	if err != nil || len(resp.Diagnostics) > 0 || len(resp.ResourceSchemas) != 14 || len(resp.DataSourceSchemas) != 2 {
+	if err != nil || len(resp.Diagnostics) > 0 || len(resp.ResourceSchemas) != 15 || len(resp.DataSourceSchemas) != 3 {
 		t.Errorf("%d resources, %d data sources, %v, %v", len(resp.ResourceSchemas), len(resp.DataSourceSchemas), resp.Diagnostics, err)
 	}
 	for name, s := range resp.ResourceSchemas {

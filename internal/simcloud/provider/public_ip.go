@@ -17,6 +17,7 @@ import (
 )
 
 type publicIPModel struct {
+	facts
 	ID        types.String      `tfsdk:"id"`
 	Name      types.String      `tfsdk:"name"`
 	Group     types.String      `tfsdk:"resource_group_name"`
@@ -26,7 +27,10 @@ type publicIPModel struct {
 	Tags      map[string]string `tfsdk:"tags"`
 }
 
-var _ resource.ResourceWithImportState = (*entity[publicIPModel, *publicIPModel])(nil)
+var (
+	_ resource.ResourceWithImportState = (*entity[publicIPModel, *publicIPModel])(nil)
+	_ settler[publicIPModel]           = (*publicIPModel)(nil)
+)
 
 func newPublicIP() resource.Resource {
 	return &entity[publicIPModel, *publicIPModel]{
@@ -71,3 +75,7 @@ func (m *publicIPModel) fill(id arm.ID, r arm.Resource) {
 	m.IPAddress = types.StringValue(r.Properties.IPAddress)
 	m.Tags = tags(m.Tags, r.Tags)
 }
+
+// settleAs implements settler: the address has changed if somebody has created
+// the object again.
+func (m *publicIPModel) settleAs(planned publicIPModel) { settleText(&m.IPAddress, planned.IPAddress) }

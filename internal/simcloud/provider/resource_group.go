@@ -12,6 +12,7 @@ import (
 )
 
 type resourceGroupModel struct {
+	facts
 	ID       types.String      `tfsdk:"id"`
 	Name     types.String      `tfsdk:"name"`
 	Location types.String      `tfsdk:"location"`

@@ -18,6 +18,7 @@ import (
 )
 
 type securityRuleModel struct {
+	facts
 	ID                   types.String `tfsdk:"id"`
 	Name                 types.String `tfsdk:"name"`
 	Group                types.String `tfsdk:"resource_group_name"`

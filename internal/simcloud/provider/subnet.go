@@ -14,15 +14,20 @@ import (
 )
 
 type subnetModel struct {
+	facts
 	ID               types.String `tfsdk:"id"`
 	Name             types.String `tfsdk:"name"`
 	Group            types.String `tfsdk:"resource_group_name"`
 	Network          types.String `tfsdk:"virtual_network_name"`
 	AddressPrefix    types.String `tfsdk:"address_prefix"`
 	ServiceEndpoints []string     `tfsdk:"service_endpoints"`
+	UsedAddresses    types.Int64  `tfsdk:"used_addresses"`
 }
 
-var _ resource.ResourceWithImportState = (*entity[subnetModel, *subnetModel])(nil)
+var (
+	_ resource.ResourceWithImportState = (*entity[subnetModel, *subnetModel])(nil)
+	_ settler[subnetModel]             = (*subnetModel)(nil)
+)
 
 func newSubnet() resource.Resource {
 	return &entity[subnetModel, *subnetModel]{
@@ -35,6 +40,7 @@ func newSubnet() resource.Resource {
 				"resource_group_name":  fixed("Resource group of the network."),
 				"virtual_network_name": fixed("Network of the subnet."),
 				"address_prefix":       required("IPv4 prefix of the subnet."),
+				"used_addresses":       counted("Addresses that interfaces have, without the five that the cloud keeps for itself."),
 				"service_endpoints": schema.SetAttribute{
 					Optional: true, ElementType: types.StringType, Description: "Platform services the subnet reaches directly.",
 				},
@@ -71,6 +77,7 @@ func (m *subnetModel) apply(r *arm.Resource) {
 func (m *subnetModel) fill(id arm.ID, r arm.Resource) {
 	m.Name, m.Group, m.Network = spelled(m.Name, id.Name), spelled(m.Group, id.Group), spelled(m.Network, id.ParentName)
 	m.AddressPrefix = spelled(m.AddressPrefix, r.Properties.AddressPrefix)
+	m.UsedAddresses = count(r.Properties.UsedAddresses)
 	if len(m.ServiceEndpoints) == 0 && len(r.Properties.ServiceEndpoints) == 0 {
 		return // null and empty stay as they were
 	}
@@ -78,4 +85,9 @@ func (m *subnetModel) fill(id arm.ID, r arm.Resource) {
 	for _, e := range r.Properties.ServiceEndpoints {
 		m.ServiceEndpoints = append(m.ServiceEndpoints, e.Service)
 	}
+}
+
+// settleAs implements settler.
+func (m *subnetModel) settleAs(planned subnetModel) {
+	settleCount(&m.UsedAddresses, planned.UsedAddresses)
 }

@@ -19,6 +19,7 @@ import (
 const associationSuffix = "/networkSecurityGroupAssociation"
 
 type subnetAssociationModel struct {
+	facts
 	ID              types.String `tfsdk:"id"`
 	SubnetID        types.String `tfsdk:"subnet_id"`
 	SecurityGroupID types.String `tfsdk:"network_security_group_id"`
