@@ -36,7 +36,9 @@ func fakeCLI(args []string) int {
 		return code
 	case "echo":
 		fmt.Println(strings.Join(args[1:], " "))
-	case "fail":
+	case "-chdir=x": // with the arguments of a command that is to print them
+		fmt.Println(strings.Join(args, " "))
+	case "fail", "graph":
 		fmt.Fprintln(os.Stderr, "something is wrong")
 		return 3
 	case "die":
