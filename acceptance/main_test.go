@@ -193,6 +193,18 @@ func (b *bench) await(what string, holds func(activity.Log) bool) {
 	}
 }
 
+// awaitOf waits for something in the cloud's log that a run is to bring about.
+func (b *bench) awaitOf(run *lab.Run, what string, holds func(activity.Log) bool) {
+	b.t.Helper()
+	err := b.Cloud.Await(b.ctx, what, func(log activity.Log) bool { return holds(log) || run.Exited() })
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if !holds(b.log()) {
+		b.t.Fatalf("%s has ended, and it never was so that %s", run.Name, what)
+	}
+}
+
 // clean fails the test if the cloud refused a call or an operation did not
 // succeed.
 func (b *bench) clean() activity.Log {

@@ -9,18 +9,19 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 )
 
 // coordinatorStop is how long a coordinator may take to end.
 const coordinatorStop = 10 * time.Second
 
-// stopCoordinator ends the embedded coordinator that runs of the experiment
+// StopCoordinator ends the embedded coordinator that runs of the experiment
 // started, if there is one. Nobody is its parent any more, so it is found by what
 // it has published, and its end is seen by the withdrawal of that.
-func (e *Experiment) stopCoordinator() error {
-	pid, err := e.coordinator()
-	if err != nil || pid == 0 {
+func (e *Experiment) StopCoordinator() error {
+	pid, err := e.CoordinatorPID()
+	if err != nil || pid == 0 || !e.owns(pid) {
 		return err
 	}
 	process, err := os.FindProcess(pid)
@@ -35,7 +36,7 @@ func (e *Experiment) stopCoordinator() error {
 	ctx, cancel := context.WithTimeout(context.Background(), coordinatorStop)
 	defer cancel()
 	err = Await(ctx, "the coordinator has ended", func() (bool, error) {
-		now, err := e.coordinator()
+		now, err := e.CoordinatorPID()
 		return now != pid, err
 	})
 	if err != nil {
@@ -44,8 +45,16 @@ func (e *Experiment) stopCoordinator() error {
 	return nil
 }
 
-// coordinator is the process id of the coordinator, 0 if none runs.
-func (e *Experiment) coordinator() (int, error) {
+// owns says whether a process is one of the experiment: the number of one that
+// was killed may have gone to another since. Where that cannot be told, it is.
+func (e *Experiment) owns(pid int) bool {
+	all, err := e.Processes()
+	return err != nil || slices.ContainsFunc(all, func(p Process) bool { return p.PID == pid })
+}
+
+// CoordinatorPID is the process id of the embedded coordinator, 0 if none has
+// published that it serves. One that was killed stays published.
+func (e *Experiment) CoordinatorPID() (int, error) {
 	text, err := os.ReadFile(e.path("state", "tfweaver", "current"))
 	if errors.Is(err, os.ErrNotExist) {
 		return 0, nil

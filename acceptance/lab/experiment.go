@@ -76,7 +76,7 @@ func (e *Experiment) Close() error {
 	if e.Cloud != nil {
 		errs = append(errs, e.Cloud.stop())
 	}
-	errs = append(errs, e.stopCoordinator(), os.RemoveAll(e.home))
+	errs = append(errs, e.StopCoordinator(), os.RemoveAll(e.home))
 	return errors.Join(errs...)
 }
 

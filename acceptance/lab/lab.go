@@ -17,8 +17,9 @@ type Lab struct {
 	Binaries
 	CLI CLI
 	// Module is the folder of the project's go.mod.
-	Module string
-	dir    string
+	Module    string
+	dir       string
+	templates templates
 }
 
 // Open compiles the project and finds the CLI. It may take minutes on a fresh

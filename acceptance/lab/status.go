@@ -21,10 +21,16 @@ type Status struct {
 	Transactions []struct {
 		ID       string `json:"id"`
 		Session  string `json:"session"`
+		Actor    string `json:"actor"`
 		Address  string `json:"address"`
+		Action   string `json:"action"`
 		Status   string `json:"status"`
 		Position int    `json:"position"`
 	} `json:"transactions"`
+	Locks []struct {
+		Node string `json:"node"`
+		Tx   string `json:"tx"`
+	} `json:"locks"`
 	Declared []struct {
 		ID string `json:"id"`
 	} `json:"declared"`

@@ -41,7 +41,11 @@ func (e *Experiment) Workspace(ctx context.Context, actor, hcl string) (*Workspa
 	if err != nil {
 		return nil, err
 	}
-	return w, w.Init(ctx)
+	template, err := e.Lab.template(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	return w, w.initialiseLike(template)
 }
 
 // Uninitialised makes a workspace with exactly the given configuration and runs
