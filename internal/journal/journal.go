@@ -20,7 +20,9 @@ import (
 // Index is the position of a record; the first record has index 1.
 type Index uint64
 
-// Epoch numbers the leaders of a journal; it grows strictly with each Lead.
+// Epoch numbers the leaders of a journal. It grows strictly with each Lead of
+// one handle, and from each leader that has written to the next one: Lead
+// itself need not leave anything behind.
 type Epoch uint64
 
 // Record is one entry.
@@ -52,8 +54,8 @@ type Journal interface {
 	// Append writes the batch behind the record at index after, all or
 	// nothing, and returns the index of its last record. ErrFenced when a
 	// later epoch exists, ErrGap when after is not the last index. Any other
-	// error leaves the outcome unknown: the caller must step down and lead
-	// again, never guess.
+	// error, ErrUnknown above all, leaves the outcome unknown: the caller must
+	// step down and lead again, never guess.
 	Append(ctx context.Context, epoch Epoch, after Index, batch [][]byte) (Index, error)
 	// Read yields the records from index from on, and ends behind the last
 	// one. ErrCompacted when from was trimmed.
@@ -85,6 +87,9 @@ var (
 	ErrGap        = errors.New("the batch does not follow the last record")
 	ErrCompacted  = errors.New("the records were trimmed")
 	ErrNoSnapshot = errors.New("no snapshot")
+	// ErrUnknown: writing failed, and what was to be written may be there or
+	// not. The handle answers so until it leads anew.
+	ErrUnknown = errors.New("it is not known whether the journal was written")
 	// ErrClosed: the handle was closed.
 	ErrClosed = errors.New("the journal is closed")
 	// ErrCorrupt: the store cannot be read back as written; it was left

@@ -32,10 +32,7 @@ const (
 // Append writes the batch in one transaction. See [journal.Journal].
 func (j *Journal) Append(ctx context.Context, epoch journal.Epoch, after journal.Index, batch [][]byte) (journal.Index, error) {
 	last := after
-	err := j.update(ctx, func(tx *bbolt.Tx) error {
-		if err := checkEpoch(tx, epoch); err != nil {
-			return err
-		}
+	err := j.update(ctx, epoch, func(tx *bbolt.Tx) error {
 		if have := lastIndex(tx); have != after {
 			return fmt.Errorf("behind %d, the last record is %d: %w", after, have, journal.ErrGap)
 		}
@@ -47,7 +44,7 @@ func (j *Journal) Append(ctx context.Context, epoch journal.Epoch, after journal
 				return err
 			}
 		}
-		return nil
+		return putUint(tx.Bucket(bucketMeta), keyLast, uint64(last))
 	})
 	if err != nil {
 		return 0, fmt.Errorf("append behind record %d: %w", after, err)
@@ -102,7 +99,7 @@ func (j *Journal) page(ctx context.Context, from journal.Index) ([]journal.Recor
 			want := from + journal.Index(len(page))
 			r, err := decode(k, v)
 			if err == nil && r.Index != want {
-				err = fmt.Errorf("%w: record %d is missing", journal.ErrCorrupt, want)
+				err = missing(want)
 			}
 			if err != nil {
 				return describe(j.path, err)
@@ -126,14 +123,14 @@ func (j *Journal) Trim(ctx context.Context, epoch journal.Epoch, to journal.Inde
 		if !more {
 			return nil
 		}
+		if err := j.reach(stepTrimmed); err != nil {
+			return err
+		}
 	}
 }
 
 func (j *Journal) trimSome(ctx context.Context, epoch journal.Epoch, to journal.Index) (more bool, err error) {
-	err = j.update(ctx, func(tx *bbolt.Tx) error {
-		if err := checkEpoch(tx, epoch); err != nil {
-			return err
-		}
+	err = j.update(ctx, epoch, func(tx *bbolt.Tx) error {
 		manifest, err := loadManifest(tx)
 		if errors.Is(err, journal.ErrNoSnapshot) {
 			return nil
@@ -161,11 +158,7 @@ func trimmed(tx *bbolt.Tx) journal.Index {
 }
 
 func lastIndex(tx *bbolt.Tx) journal.Index {
-	k, _ := tx.Bucket(bucketRecords).Cursor().Last()
-	if len(k) != 8 {
-		return trimmed(tx)
-	}
-	return journal.Index(binary.BigEndian.Uint64(k))
+	return journal.Index(getUint(tx.Bucket(bucketMeta), keyLast))
 }
 
 func indexKey(i journal.Index) []byte {

@@ -61,23 +61,35 @@ func (j *Journal) SaveSnapshot(ctx context.Context, epoch journal.Epoch, at jour
 
 func (j *Journal) saveSnapshot(ctx context.Context, epoch journal.Epoch, at journal.Index, state io.Reader) error {
 	m := manifest{At: at}
-	err := j.update(ctx, func(tx *bbolt.Tx) (err error) {
-		if err := checkEpoch(tx, epoch); err != nil {
-			return err
-		}
+	err := j.update(ctx, epoch, func(tx *bbolt.Tx) error {
 		if last := lastIndex(tx); at > last {
 			return fmt.Errorf("the last record is %d: %w", last, journal.ErrGap)
 		}
-		m.ID, err = tx.Bucket(bucketSnapshots).NextSequence()
-		return err
+		m.ID = freeID(tx)
+		return nil
 	})
 	if err != nil {
 		return err
 	}
 	if err := j.saveChunks(ctx, epoch, &m, state); err != nil {
-		return errors.Join(err, j.dropChunks(context.WithoutCancel(ctx), m.ID))
+		return errors.Join(err, j.dropChunks(context.WithoutCancel(ctx), epoch, m.ID))
 	}
-	return j.update(ctx, func(tx *bbolt.Tx) error { return publish(tx, epoch, m) })
+	if err := j.reach(stepChunks); err != nil {
+		return err
+	}
+	return j.update(ctx, epoch, func(tx *bbolt.Tx) error { return publish(tx, m) })
+}
+
+// freeID is above the ids of all snapshots that there are, whole or not.
+func freeID(tx *bbolt.Tx) uint64 {
+	var id uint64
+	if m, err := loadManifest(tx); err == nil {
+		id = m.ID
+	}
+	if k, _ := tx.Bucket(bucketSnapshots).Cursor().Last(); len(k) > 8 {
+		id = max(id, binary.BigEndian.Uint64(k))
+	}
+	return id + 1
 }
 
 // saveChunks writes the state and completes the manifest.
@@ -95,6 +107,9 @@ func (j *Journal) saveChunks(ctx context.Context, epoch journal.Epoch, m *manife
 				return err
 			}
 			m.Chunks++
+			if err := j.reach(stepChunk); err != nil {
+				return err
+			}
 		}
 		if err != nil {
 			m.Sum = sum.Sum(nil)
@@ -104,19 +119,13 @@ func (j *Journal) saveChunks(ctx context.Context, epoch journal.Epoch, m *manife
 }
 
 func (j *Journal) saveChunk(ctx context.Context, epoch journal.Epoch, key, data []byte) error {
-	return j.update(ctx, func(tx *bbolt.Tx) error {
-		if err := checkEpoch(tx, epoch); err != nil {
-			return err
-		}
+	return j.update(ctx, epoch, func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketSnapshots).Put(key, data)
 	})
 }
 
 // publish makes m the snapshot, unless a newer one is there.
-func publish(tx *bbolt.Tx, epoch journal.Epoch, m manifest) error {
-	if err := checkEpoch(tx, epoch); err != nil {
-		return err
-	}
+func publish(tx *bbolt.Tx, m manifest) error {
 	old, err := loadManifest(tx)
 	if err == nil && old.At > m.At {
 		return deleteChunks(tx, func(id uint64) bool { return id == m.ID })
@@ -132,8 +141,8 @@ func publish(tx *bbolt.Tx, epoch journal.Epoch, m manifest) error {
 }
 
 // dropChunks removes what a failed snapshot wrote.
-func (j *Journal) dropChunks(ctx context.Context, id uint64) error {
-	return j.update(ctx, func(tx *bbolt.Tx) error {
+func (j *Journal) dropChunks(ctx context.Context, epoch journal.Epoch, id uint64) error {
+	return j.update(ctx, epoch, func(tx *bbolt.Tx) error {
 		return deleteChunks(tx, func(other uint64) bool { return other == id })
 	})
 }
@@ -164,7 +173,7 @@ func (j *Journal) LoadSnapshot(ctx context.Context) (journal.Index, io.ReadClose
 		return err
 	})
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, j.Explain(err)
 	}
 	return m.At, &snapshotReader{ctx: ctx, journal: j, manifest: m, sum: sha256.New()}, nil
 }
