@@ -91,6 +91,7 @@ func (e *echo) handle(_ any, stream grpc.ServerStream) error {
 func (e *echo) Conn() grpc.ClientConnInterface { return e.conn }
 func (e *echo) Protocol() int                  { return 6 }
 func (e *echo) PID() int                       { return 1 }
+func (e *echo) Sender() plugins.Sender         { return plugins.Sender{} }
 func (e *echo) Exited() bool                   { return false }
 func (e *echo) Trace() string                  { return "" }
 

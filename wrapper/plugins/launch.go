@@ -42,6 +42,10 @@ type Command struct {
 	Dir string
 	// Logger gets the provider's log lines; nil discards them.
 	Logger *slog.Logger
+	// Unverified is set for a program that no lock file vouches for, such as a
+	// development override. It runs as any other, but its [Sender] is not known:
+	// nobody can say which processes it starts.
+	Unverified bool
 	// StartTimeout bounds the wait for the handshake; 0 means one minute.
 	StartTimeout time.Duration
 }
@@ -52,6 +56,7 @@ type Process struct {
 	conn     *grpc.ClientConn
 	protocol int
 	cmd      *exec.Cmd
+	sender   Sender
 	trace    *traceWriter
 	cancel   context.CancelFunc
 	kill     sync.Once
@@ -98,6 +103,7 @@ func Launch(ctx context.Context, command Command) (*Process, error) {
 		p.Kill()
 		return nil, &LaunchError{Path: command.Path, Trace: p.Trace(), Err: err}
 	}
+	p.sender = identify(p.PID(), command)
 	return p, nil
 }
 
@@ -167,6 +173,10 @@ func (p *Process) PID() int {
 	}
 	return p.cmd.Process.Pid
 }
+
+// Sender identifies the process, which has been told nothing yet when Launch
+// returns.
+func (p *Process) Sender() Sender { return p.sender }
 
 // Exited reports whether the process has ended and its output was read to the
 // end.

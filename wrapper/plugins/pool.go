@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -23,6 +24,8 @@ type Instance interface {
 	Protocol() int
 	// PID is its process id.
 	PID() int
+	// Sender identifies it to others.
+	Sender() Sender
 	// Exited reports whether it has ended.
 	Exited() bool
 	// Trace is the panic trace that it left, if any.
@@ -99,11 +102,12 @@ type Pool struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	mu      sync.Mutex
-	closed  bool
-	workers map[Key]*worker
-	live    int
-	crashes []*CrashError
+	mu       sync.Mutex
+	announce Announcer
+	closed   bool
+	workers  map[Key]*worker
+	live     int
+	crashes  []*CrashError
 	// background counts the goroutines that start and end processes.
 	background sync.WaitGroup
 }
@@ -222,6 +226,9 @@ func (p *Pool) bring(w *worker, configure Configurer) (Answer, error) {
 	w.instance = instance
 	p.live++
 	p.mu.Unlock()
+	if err := p.tell(instance); err != nil {
+		return Answer{}, fmt.Errorf("announce provider process: %w", err)
+	}
 	if configure == nil {
 		return Answer{Accepted: true}, nil
 	}

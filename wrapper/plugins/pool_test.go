@@ -28,6 +28,7 @@ type fake struct {
 func (f *fake) Conn() grpc.ClientConnInterface { return nil }
 func (f *fake) Protocol() int                  { return 6 }
 func (f *fake) PID() int                       { return f.id }
+func (f *fake) Sender() Sender                 { return Sender{PID: f.id, Started: "then"} }
 func (f *fake) Exited() bool                   { return f.dead.Load() }
 func (f *fake) Trace() string                  { return fmt.Sprintf("panic in %d", f.id) }
 func (f *fake) Kill()                          { f.kills.Add(1); f.dead.Store(true) }

@@ -1,0 +1,12 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+//go:build !linux
+
+package plugins
+
+// startOf is not known here.
+func startOf(int) string { return "" }
+
+// runs cannot be told here.
+func runs(int, string) bool { return false }
