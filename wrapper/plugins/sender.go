@@ -11,14 +11,20 @@ import "context"
 type Sender struct {
 	// PID is the process id.
 	PID int
-	// Started is when the process began, in the form of the operating system:
-	// on Linux field 22 of /proc/PID/stat, in clock ticks since boot. Empty
-	// means that nobody can conclude the death of the sender.
+	// Started tells it from a later process with the same number, in the form
+	// that coordinators know: BOOT/NAMESPACE/TICKS, the id of the machine's boot,
+	// the name space of process numbers, and the start of the process in clock
+	// ticks since the boot (field 22 of /proc/PID/stat). It is UnknownStart where
+	// it cannot be told or would mislead; it is never empty, since of a process
+	// without it a coordinator would look up the start by itself.
 	Started string
 }
 
+// UnknownStart stands for the start of a sender whose death nobody can conclude.
+const UnknownStart = "unknown"
+
 // Known says whether the death of the sender can ever be told.
-func (s Sender) Known() bool { return s.PID > 0 && s.Started != "" }
+func (s Sender) Known() bool { return s.PID > 0 && s.Started != UnknownStart }
 
 // Announcer is told of a process before it gets its first call. It bounds its
 // own time. An error keeps the process from being used.
@@ -47,8 +53,12 @@ func (p *Pool) tell(instance Instance) error {
 // the program itself: whoever starts a script knows the interpreter's process,
 // not the one that sends.
 func identify(pid int, command Command) Sender {
+	s := Sender{PID: pid, Started: UnknownStart}
 	if command.Unverified || !runs(pid, command.Path) {
-		return Sender{PID: pid}
+		return s
 	}
-	return Sender{PID: pid, Started: startOf(pid)}
+	if started, ok := startOf(pid); ok {
+		s.Started = started
+	}
+	return s
 }

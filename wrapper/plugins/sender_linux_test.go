@@ -6,8 +6,9 @@ package plugins
 import (
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
-	"strconv"
+	"regexp"
 	"testing"
 
 	"github.com/tfweaver/tfweaver/wrapper/plugins/plugintest"
@@ -27,19 +28,14 @@ func TestSenderOfAProcess(t *testing.T) {
 		}
 		return p.Sender()
 	}
-	path, env := plugintest.Executable(t), plugintest.Env(6, "")
-	before, err := strconv.ParseUint(startOf(os.Getpid()), 10, 64)
-	if err != nil {
-		t.Fatal(err)
+	program, env := plugintest.Executable(t), plugintest.Env(6, "")
+	if s := launched(Command{Path: program, Env: env}); !s.Known() {
+		t.Errorf("the provider is not known: %+v", s)
 	}
-	s := launched(Command{Path: path, Env: env})
-	if started, err := strconv.ParseUint(s.Started, 10, 64); err != nil || started < before || !s.Known() {
-		t.Errorf("the provider began at %q, the test at %d", s.Started, before)
-	}
-	if s := launched(Command{Path: path, Env: env, Unverified: true}); s.Known() {
+	if s := launched(Command{Path: program, Env: env, Unverified: true}); s.Known() {
 		t.Errorf("an override is known: %+v", s)
 	}
-	script := writeFile(t, filepath.Join(t.TempDir(), "script"), "#!/bin/sh\n"+path+"\n", 0o700)
+	script := writeFile(t, filepath.Join(t.TempDir(), "script"), "#!/bin/sh\n"+program+"\n", 0o700)
 	if s := launched(Command{Path: script, Env: env}); s.Known() {
 		t.Errorf("what a script starts is known: %+v", s)
 	}
@@ -64,14 +60,28 @@ func TestStartOfAProgramWithAnOddName(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // it says that it was killed
 	}()
-	mine, err := strconv.ParseUint(startOf(os.Getpid()), 10, 64)
-	if err != nil {
-		t.Fatal(err)
+	checkIdentity(t, cmd.Process.Pid)
+}
+
+// form is BOOT/NAMESPACE/TICKS.
+var form = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/[0-9]+/[0-9]+$`)
+
+func checkIdentity(t *testing.T, pid int) {
+	t.Helper()
+	got, ok := startOf(pid)
+	if !ok || !form.MatchString(got) {
+		t.Fatalf("process %d began at %q", pid, got)
 	}
-	if started, err := strconv.ParseUint(startOf(cmd.Process.Pid), 10, 64); err != nil || started < mine {
-		t.Errorf("it began at %q, the test at %d", startOf(cmd.Process.Pid), mine)
+	own, _ := startOf(os.Getpid())
+	if path.Dir(got) != path.Dir(own) || pid != os.Getpid() && got < own && len(got) <= len(own) {
+		t.Errorf("process %d began at %q, the test at %q", pid, got, own)
 	}
-	if got := startOf(1 << 30); got != "" {
+}
+
+func TestSenderThatIsGone(t *testing.T) {
+	t.Parallel()
+	checkIdentity(t, os.Getpid())
+	if got, ok := startOf(1 << 30); ok {
 		t.Errorf("nobody began at %q", got)
 	}
 }

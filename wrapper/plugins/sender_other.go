@@ -6,7 +6,7 @@
 package plugins
 
 // startOf is not known here.
-func startOf(int) string { return "" }
+func startOf(int) (string, bool) { return "", false }
 
 // runs cannot be told here.
 func runs(int, string) bool { return false }
