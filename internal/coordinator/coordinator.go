@@ -78,6 +78,8 @@ var (
 	ErrSlow = errors.New("the watcher fell too far behind")
 	// ErrCredential: the credential is not one of this journal's sessions.
 	ErrCredential = errors.New("the session credential is not valid")
+	// ErrToken: whoever comes over a network has to show the coordinator's token.
+	ErrToken = errors.New("the coordinator asks for its bearer token")
 	// ErrBroken: the machine contradicted itself; nothing was journalled.
 	ErrBroken = errors.New("internal error of the coordinator")
 )

@@ -25,6 +25,11 @@ type Decision struct {
 	Cause string
 	// Foreign is true when another session is in the way.
 	Foreign bool
+	// Passed is set when the call goes on without its locks; Report then says
+	// what is in the way.
+	Passed *admission.Pass
+	// Reservation is true for the reservation of a plan, which is no call.
+	Reservation bool
 
 	blockers        []admission.Blocker
 	position, ahead int
@@ -44,9 +49,11 @@ func (r *realm) decision(id admission.TxID) (Decision, error) {
 	if !ok {
 		return Decision{}, fmt.Errorf("transaction %s: %w", id, admission.ErrNoTx)
 	}
-	d := Decision{Tx: id, Status: tx.Status, Token: tx.Token, Index: r.state.Index(), Cause: tx.Cause}
-	switch tx.Status {
-	case admission.Queued, admission.Rejected, admission.Stale:
+	d := Decision{
+		Tx: id, Status: tx.Status, Token: tx.Token, Index: r.state.Index(), Cause: tx.Cause,
+		Passed: tx.Passed, Reservation: tx.Action == admission.Reserve,
+	}
+	if explained(&tx) {
 		d.blockers = r.state.Blockers(id)
 		d.position, d.ahead = r.state.Place(id)
 		report := conflict.BuildAt(r.state, id, tx.Session, r.now())
@@ -56,6 +63,17 @@ func (r *realm) decision(id admission.TxID) (Decision, error) {
 		d.Foreign = d.Foreign || b.HolderSession != "" && b.HolderSession != tx.Session
 	}
 	return d, nil
+}
+
+// explained says whether something is or was in the way of a transaction that
+// its caller has to hear of.
+func explained(tx *admission.Tx) bool {
+	switch tx.Status {
+	case admission.Queued, admission.Rejected, admission.Stale:
+		return true
+	default:
+		return tx.Passed != nil && len(tx.Blockers) > 0
+	}
 }
 
 // now is the clock's time, not before that of the last record.

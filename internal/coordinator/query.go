@@ -127,16 +127,22 @@ func (c *Coordinator) Explain(ctx context.Context, id admission.TxID) (conflict.
 func (c *Coordinator) Status(ctx context.Context) (Status, error) {
 	s := Status{
 		Version: c.config.Version, Host: c.config.Host, Store: c.config.Store, Embedded: c.config.Embedded,
-		Sessions: []SessionStatus{}, Transactions: []TxStatus{}, Locks: []LockStatus{}, Declared: []graph.Node{},
+		Sessions: []SessionStatus{}, Transactions: []TxStatus{}, Locks: []LockStatus{},
+		Claims: []ClaimStatus{}, Buckets: []BucketStatus{}, Declared: []graph.Node{},
 	}
 	err := c.ask(ctx, func(st *admission.State) error {
 		s.Epoch, s.Index, s.Now = uint64(c.realm.epoch), st.Index(), c.realm.now()
 		for _, x := range st.Sessions() {
 			if x.EndedAt == 0 {
-				s.Sessions = append(s.Sessions, SessionStatus{Session: x, Intents: st.Intents(x.ID)})
+				s.Sessions = append(s.Sessions, SessionStatus{
+					Session: x, Intents: st.Intents(x.ID),
+					Dead: x.DeadAt != 0, Claimed: x.Labels[LabelIdentity] == IdentityClaimed,
+				})
 			}
 		}
 		s.transactions(st, actors(st))
+		s.claims(st)
+		s.Buckets = buckets(st, nil)
 		for n := range st.Graph().Nodes() {
 			if n.DeclaredBy != "" {
 				s.Declared = append(s.Declared, *n)
@@ -171,6 +177,23 @@ func (c *Coordinator) Holding(ctx context.Context) (int, error) {
 	return n, err
 }
 
+// claims adds the active claims.
+func (s *Status) claims(st *admission.State) {
+	for _, c := range claims(st) {
+		x := ClaimStatus{Claim: c, Running: []admission.TxID{}}
+		if tx, ok := st.Tx(c.ID); ok {
+			p := party(st, tx.Session, tx.Intent)
+			x.Session, x.Actor, x.Objective = p.Session, p.Actor, p.Objective
+		}
+		for _, t := range s.Transactions {
+			if t.Claim == c.ID {
+				x.Running = append(x.Running, t.ID)
+			}
+		}
+		s.Claims = append(s.Claims, x)
+	}
+}
+
 // transactions adds what holds or waits, and the locks.
 func (s *Status) transactions(st *admission.State, actors map[admission.SessionID]string) {
 	for _, tx := range st.Transactions() {
@@ -181,6 +204,10 @@ func (s *Status) transactions(st *admission.State, actors map[admission.SessionI
 		t.Position, t.Ahead = st.Place(tx.ID)
 		if tx.Status == admission.Queued {
 			t.Blockers = st.Blockers(tx.ID)
+		}
+		if tx.Status == admission.Uncertain {
+			u := unsettled(st, tx, s.Now)
+			t.Unsettled = &u
 		}
 		s.Transactions = append(s.Transactions, t)
 		if !tx.Status.Holds() {

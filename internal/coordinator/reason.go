@@ -13,6 +13,10 @@ import (
 // error.
 const ErrorDomain = "tfweaver"
 
+// DetailBecause is the key under which the details of the reason UNSETTLED say
+// why.
+const DetailBecause = "because"
+
 // reasons give errors names that survive the API. The names never change.
 func reasons() []struct {
 	name string
@@ -31,8 +35,10 @@ func reasons() []struct {
 		{"MISPLACED", admission.ErrMisplaced},
 		{"UNDECLARED", admission.ErrUndeclared},
 		{"MALFORMED", admission.ErrMalformed},
+		{"UNSETTLED", admission.ErrUnsettled},
 		{"FOREIGN_TRANSACTION", ErrForeign},
 		{"CREDENTIAL", ErrCredential},
+		{"TOKEN", ErrToken},
 		{"SLOW_WATCHER", ErrSlow},
 		{"UNAVAILABLE", ErrUnavailable},
 		{"BROKEN", ErrBroken},

@@ -23,6 +23,10 @@ type Status struct {
 	Transactions []TxStatus `json:"transactions"`
 	// Locks are the held locks, by node.
 	Locks []LockStatus `json:"locks"`
+	// Claims are what calls of one plan hold together.
+	Claims []ClaimStatus `json:"claims"`
+	// Buckets are those of which something is known, by key.
+	Buckets []BucketStatus `json:"buckets"`
 	// Declared are the objects that sessions will create.
 	Declared []graph.Node `json:"declared"`
 }
@@ -31,7 +35,25 @@ type Status struct {
 type SessionStatus struct {
 	admission.Session
 	Intents []admission.Intent `json:"intents"`
+	// Dead: all processes that could send in its name are known to be dead.
+	Dead bool `json:"dead,omitempty"`
+	// Claimed: nobody has verified who the session is; see LabelIdentity.
+	Claimed bool `json:"claimed,omitempty"`
 }
+
+// LabelIdentity is the label in which the coordinator says how it knows a
+// session: IdentityClaimed or IdentityLocal. What a client says there is
+// overwritten.
+const LabelIdentity = "tfweaver/identity"
+
+const (
+	// IdentityClaimed: the session came over a network with the coordinator's
+	// token; who it says it is was not verified.
+	IdentityClaimed = "claimed"
+	// IdentityLocal: the session's process belongs to the coordinator's own
+	// user and runs on the same machine.
+	IdentityLocal = "local"
+)
 
 // TxStatus is one transaction and its place in the queue; Position is 0 when
 // it does not wait.
@@ -41,6 +63,19 @@ type TxStatus struct {
 	Actor    string `json:"actor"`
 	Position int    `json:"position,omitempty"`
 	Ahead    int    `json:"ahead,omitempty"`
+	// Unsettled is what can settle the transaction, when its outcome is not
+	// known.
+	Unsettled *Unsettled `json:"unsettled,omitempty"`
+}
+
+// ClaimStatus is one active claim.
+type ClaimStatus struct {
+	admission.Claim
+	Session   admission.SessionID `json:"session"`
+	Actor     string              `json:"actor"`
+	Objective string              `json:"objective"`
+	// Running are the transactions of its calls that are not final, by ticket.
+	Running []admission.TxID `json:"running"`
 }
 
 // LockStatus is one held lock. The session may have ended: a call with an

@@ -125,6 +125,10 @@ func (r *realm) publish(news []Event) {
 			touched[e.Tx] = struct{}{}
 		case admission.TxEnded:
 			touched[e.Tx] = struct{}{}
+		case admission.TxPassed:
+			touched[e.Tx] = struct{}{}
+		case admission.TxUncertain, admission.SenderDied, admission.ClaimAdmitted, admission.ClaimEnded, admission.Measured:
+			r.moved = true // it changes what waits are for
 		case admission.SessionOpened, admission.SessionEnded:
 			sessions = true
 		}

@@ -945,7 +945,13 @@ type Decision struct {
 	Index uint64 `protobuf:"varint,5,opt,name=index,proto3" json:"index,omitempty"`
 	Cause string `protobuf:"bytes,6,opt,name=cause,proto3" json:"cause,omitempty"`
 	// foreign is true when a session other than the requester's is in the way.
-	Foreign       bool `protobuf:"varint,7,opt,name=foreign,proto3" json:"foreign,omitempty"`
+	Foreign bool `protobuf:"varint,7,opt,name=foreign,proto3" json:"foreign,omitempty"`
+	// passed is an admission.Pass as JSON, where the call goes on without its
+	// locks; report then says what was in the way.
+	Passed []byte `protobuf:"bytes,8,opt,name=passed,proto3" json:"passed,omitempty"`
+	// reservation is true for the reservation of a plan, which is no call and is
+	// never started.
+	Reservation   bool `protobuf:"varint,9,opt,name=reservation,proto3" json:"reservation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1029,6 +1035,99 @@ func (x *Decision) GetForeign() bool {
 	return false
 }
 
+func (x *Decision) GetPassed() []byte {
+	if x != nil {
+		return x.Passed
+	}
+	return nil
+}
+
+func (x *Decision) GetReservation() bool {
+	if x != nil {
+		return x.Reservation
+	}
+	return false
+}
+
+type PassRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Tx    string                 `protobuf:"bytes,1,opt,name=tx,proto3" json:"tx,omitempty"`
+	// mode is "observe", "wait", "offline" or "override".
+	Mode string `protobuf:"bytes,2,opt,name=mode,proto3" json:"mode,omitempty"`
+	// by and reason are of the person who overrides, of is the decision that
+	// they saw.
+	By            string `protobuf:"bytes,3,opt,name=by,proto3" json:"by,omitempty"`
+	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	Of            string `protobuf:"bytes,5,opt,name=of,proto3" json:"of,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PassRequest) Reset() {
+	*x = PassRequest{}
+	mi := &file_weaver_v1_weaver_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PassRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PassRequest) ProtoMessage() {}
+
+func (x *PassRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_weaver_v1_weaver_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PassRequest.ProtoReflect.Descriptor instead.
+func (*PassRequest) Descriptor() ([]byte, []int) {
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *PassRequest) GetTx() string {
+	if x != nil {
+		return x.Tx
+	}
+	return ""
+}
+
+func (x *PassRequest) GetMode() string {
+	if x != nil {
+		return x.Mode
+	}
+	return ""
+}
+
+func (x *PassRequest) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *PassRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *PassRequest) GetOf() string {
+	if x != nil {
+		return x.Of
+	}
+	return ""
+}
+
 type StartRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Tx            string                 `protobuf:"bytes,1,opt,name=tx,proto3" json:"tx,omitempty"`
@@ -1039,7 +1138,7 @@ type StartRequest struct {
 
 func (x *StartRequest) Reset() {
 	*x = StartRequest{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[17]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1051,7 +1150,7 @@ func (x *StartRequest) String() string {
 func (*StartRequest) ProtoMessage() {}
 
 func (x *StartRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[17]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1064,7 +1163,7 @@ func (x *StartRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartRequest.ProtoReflect.Descriptor instead.
 func (*StartRequest) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{17}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *StartRequest) GetTx() string {
@@ -1092,7 +1191,7 @@ type StartResponse struct {
 
 func (x *StartResponse) Reset() {
 	*x = StartResponse{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[18]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1104,7 +1203,7 @@ func (x *StartResponse) String() string {
 func (*StartResponse) ProtoMessage() {}
 
 func (x *StartResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[18]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1117,7 +1216,7 @@ func (x *StartResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartResponse.ProtoReflect.Descriptor instead.
 func (*StartResponse) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{18}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *StartResponse) GetSendByMs() int64 {
@@ -1143,7 +1242,7 @@ type CompleteRequest struct {
 
 func (x *CompleteRequest) Reset() {
 	*x = CompleteRequest{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[19]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1155,7 +1254,7 @@ func (x *CompleteRequest) String() string {
 func (*CompleteRequest) ProtoMessage() {}
 
 func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[19]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1168,7 +1267,7 @@ func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
 func (*CompleteRequest) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{19}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CompleteRequest) GetTx() string {
@@ -1221,7 +1320,7 @@ type CompleteResponse struct {
 
 func (x *CompleteResponse) Reset() {
 	*x = CompleteResponse{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[20]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1233,7 +1332,7 @@ func (x *CompleteResponse) String() string {
 func (*CompleteResponse) ProtoMessage() {}
 
 func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[20]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1246,7 +1345,7 @@ func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
 func (*CompleteResponse) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{20}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{21}
 }
 
 type WithdrawRequest struct {
@@ -1259,7 +1358,7 @@ type WithdrawRequest struct {
 
 func (x *WithdrawRequest) Reset() {
 	*x = WithdrawRequest{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[21]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1271,7 +1370,7 @@ func (x *WithdrawRequest) String() string {
 func (*WithdrawRequest) ProtoMessage() {}
 
 func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[21]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1284,7 +1383,7 @@ func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRequest) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{21}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WithdrawRequest) GetTx() string {
@@ -1309,7 +1408,7 @@ type WithdrawResponse struct {
 
 func (x *WithdrawResponse) Reset() {
 	*x = WithdrawResponse{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[22]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1321,7 +1420,7 @@ func (x *WithdrawResponse) String() string {
 func (*WithdrawResponse) ProtoMessage() {}
 
 func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[22]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1334,7 +1433,7 @@ func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawResponse) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{22}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{23}
 }
 
 type ObserveRequest struct {
@@ -1349,7 +1448,7 @@ type ObserveRequest struct {
 
 func (x *ObserveRequest) Reset() {
 	*x = ObserveRequest{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[23]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1361,7 +1460,7 @@ func (x *ObserveRequest) String() string {
 func (*ObserveRequest) ProtoMessage() {}
 
 func (x *ObserveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[23]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1374,7 +1473,7 @@ func (x *ObserveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ObserveRequest.ProtoReflect.Descriptor instead.
 func (*ObserveRequest) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{23}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ObserveRequest) GetBegan() uint64 {
@@ -1407,7 +1506,7 @@ type ObserveResponse struct {
 
 func (x *ObserveResponse) Reset() {
 	*x = ObserveResponse{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[24]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1419,7 +1518,7 @@ func (x *ObserveResponse) String() string {
 func (*ObserveResponse) ProtoMessage() {}
 
 func (x *ObserveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[24]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1432,7 +1531,7 @@ func (x *ObserveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ObserveResponse.ProtoReflect.Descriptor instead.
 func (*ObserveResponse) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{24}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ObserveResponse) GetIndex() uint64 {
@@ -1440,6 +1539,621 @@ func (x *ObserveResponse) GetIndex() uint64 {
 		return x.Index
 	}
 	return 0
+}
+
+type MeasureRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// began is the journal index known before the read began.
+	Began uint64 `protobuf:"varint,1,opt,name=began,proto3" json:"began,omitempty"`
+	// readings is a list of admission.Reading as JSON.
+	Readings      []byte `protobuf:"bytes,2,opt,name=readings,proto3" json:"readings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MeasureRequest) Reset() {
+	*x = MeasureRequest{}
+	mi := &file_weaver_v1_weaver_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MeasureRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MeasureRequest) ProtoMessage() {}
+
+func (x *MeasureRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_weaver_v1_weaver_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MeasureRequest.ProtoReflect.Descriptor instead.
+func (*MeasureRequest) Descriptor() ([]byte, []int) {
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *MeasureRequest) GetBegan() uint64 {
+	if x != nil {
+		return x.Began
+	}
+	return 0
+}
+
+func (x *MeasureRequest) GetReadings() []byte {
+	if x != nil {
+		return x.Readings
+	}
+	return nil
+}
+
+type MeasureResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MeasureResponse) Reset() {
+	*x = MeasureResponse{}
+	mi := &file_weaver_v1_weaver_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MeasureResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MeasureResponse) ProtoMessage() {}
+
+func (x *MeasureResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_weaver_v1_weaver_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MeasureResponse.ProtoReflect.Descriptor instead.
+func (*MeasureResponse) Descriptor() ([]byte, []int) {
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{27}
+}
+
+type MomentRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MomentRequest) Reset() {
+	*x = MomentRequest{}
+	mi := &file_weaver_v1_weaver_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MomentRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MomentRequest) ProtoMessage() {}
+
+func (x *MomentRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_weaver_v1_weaver_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MomentRequest.ProtoReflect.Descriptor instead.
+func (*MomentRequest) Descriptor() ([]byte, []int) {
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{28}
+}
+
+type MomentResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Index uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	// at is the coordinator's time in nanoseconds since the Unix epoch.
+	At            int64 `protobuf:"varint,2,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MomentResponse) Reset() {
+	*x = MomentResponse{}
+	mi := &file_weaver_v1_weaver_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MomentResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MomentResponse) ProtoMessage() {}
+
+func (x *MomentResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_weaver_v1_weaver_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MomentResponse.ProtoReflect.Descriptor instead.
+func (*MomentResponse) Descriptor() ([]byte, []int) {
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *MomentResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *MomentResponse) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+type UnsettledRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Tx            string                 `protobuf:"bytes,1,opt,name=tx,proto3" json:"tx,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnsettledRequest) Reset() {
+	*x = UnsettledRequest{}
+	mi := &file_weaver_v1_weaver_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnsettledRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnsettledRequest) ProtoMessage() {}
+
+func (x *UnsettledRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_weaver_v1_weaver_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnsettledRequest.ProtoReflect.Descriptor instead.
+func (*UnsettledRequest) Descriptor() ([]byte, []int) {
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *UnsettledRequest) GetTx() string {
+	if x != nil {
+		return x.Tx
+	}
+	return ""
+}
+
+type UnsettledResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// calls are coordinator.Unsettled values as JSON.
+	Calls         [][]byte `protobuf:"bytes,1,rep,name=calls,proto3" json:"calls,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnsettledResponse) Reset() {
+	*x = UnsettledResponse{}
+	mi := &file_weaver_v1_weaver_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnsettledResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnsettledResponse) ProtoMessage() {}
+
+func (x *UnsettledResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_weaver_v1_weaver_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnsettledResponse.ProtoReflect.Descriptor instead.
+func (*UnsettledResponse) Descriptor() ([]byte, []int) {
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *UnsettledResponse) GetCalls() [][]byte {
+	if x != nil {
+		return x.Calls
+	}
+	return nil
+}
+
+type SettleRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Tx    string                 `protobuf:"bytes,1,opt,name=tx,proto3" json:"tx,omitempty"`
+	// began and began_at are the Moment before the read began.
+	Began   uint64 `protobuf:"varint,2,opt,name=began,proto3" json:"began,omitempty"`
+	BeganAt int64  `protobuf:"varint,3,opt,name=began_at,json=beganAt,proto3" json:"began_at,omitempty"`
+	Exists  bool   `protobuf:"varint,4,opt,name=exists,proto3" json:"exists,omitempty"`
+	// terminal: no operation on the object is in progress any more.
+	Terminal      bool   `protobuf:"varint,5,opt,name=terminal,proto3" json:"terminal,omitempty"`
+	Digest        string `protobuf:"bytes,6,opt,name=digest,proto3" json:"digest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SettleRequest) Reset() {
+	*x = SettleRequest{}
+	mi := &file_weaver_v1_weaver_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SettleRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SettleRequest) ProtoMessage() {}
+
+func (x *SettleRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_weaver_v1_weaver_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SettleRequest.ProtoReflect.Descriptor instead.
+func (*SettleRequest) Descriptor() ([]byte, []int) {
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *SettleRequest) GetTx() string {
+	if x != nil {
+		return x.Tx
+	}
+	return ""
+}
+
+func (x *SettleRequest) GetBegan() uint64 {
+	if x != nil {
+		return x.Began
+	}
+	return 0
+}
+
+func (x *SettleRequest) GetBeganAt() int64 {
+	if x != nil {
+		return x.BeganAt
+	}
+	return 0
+}
+
+func (x *SettleRequest) GetExists() bool {
+	if x != nil {
+		return x.Exists
+	}
+	return false
+}
+
+func (x *SettleRequest) GetTerminal() bool {
+	if x != nil {
+		return x.Terminal
+	}
+	return false
+}
+
+func (x *SettleRequest) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+type SettleResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SettleResponse) Reset() {
+	*x = SettleResponse{}
+	mi := &file_weaver_v1_weaver_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SettleResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SettleResponse) ProtoMessage() {}
+
+func (x *SettleResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_weaver_v1_weaver_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SettleResponse.ProtoReflect.Descriptor instead.
+func (*SettleResponse) Descriptor() ([]byte, []int) {
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{33}
+}
+
+type SendersRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Processes     []*Process             `protobuf:"bytes,1,rep,name=processes,proto3" json:"processes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SendersRequest) Reset() {
+	*x = SendersRequest{}
+	mi := &file_weaver_v1_weaver_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SendersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SendersRequest) ProtoMessage() {}
+
+func (x *SendersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_weaver_v1_weaver_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SendersRequest.ProtoReflect.Descriptor instead.
+func (*SendersRequest) Descriptor() ([]byte, []int) {
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *SendersRequest) GetProcesses() []*Process {
+	if x != nil {
+		return x.Processes
+	}
+	return nil
+}
+
+type Process struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// pid is the process as the session's own machine numbers it.
+	Pid int64 `protobuf:"varint,1,opt,name=pid,proto3" json:"pid,omitempty"`
+	// started tells it from a later one of the same number: its start in clock
+	// ticks after the boot. Where it is empty nobody can tell its death.
+	Started       string `protobuf:"bytes,2,opt,name=started,proto3" json:"started,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Process) Reset() {
+	*x = Process{}
+	mi := &file_weaver_v1_weaver_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Process) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Process) ProtoMessage() {}
+
+func (x *Process) ProtoReflect() protoreflect.Message {
+	mi := &file_weaver_v1_weaver_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Process.ProtoReflect.Descriptor instead.
+func (*Process) Descriptor() ([]byte, []int) {
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *Process) GetPid() int64 {
+	if x != nil {
+		return x.Pid
+	}
+	return 0
+}
+
+func (x *Process) GetStarted() string {
+	if x != nil {
+		return x.Started
+	}
+	return ""
+}
+
+type SendersResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SendersResponse) Reset() {
+	*x = SendersResponse{}
+	mi := &file_weaver_v1_weaver_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SendersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SendersResponse) ProtoMessage() {}
+
+func (x *SendersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_weaver_v1_weaver_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SendersResponse.ProtoReflect.Descriptor instead.
+func (*SendersResponse) Descriptor() ([]byte, []int) {
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{36}
+}
+
+type BucketsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// keys are the buckets asked for; none asks for all.
+	Keys          []string `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BucketsRequest) Reset() {
+	*x = BucketsRequest{}
+	mi := &file_weaver_v1_weaver_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BucketsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BucketsRequest) ProtoMessage() {}
+
+func (x *BucketsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_weaver_v1_weaver_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BucketsRequest.ProtoReflect.Descriptor instead.
+func (*BucketsRequest) Descriptor() ([]byte, []int) {
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *BucketsRequest) GetKeys() []string {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
+type BucketsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// buckets are coordinator.BucketStatus values as JSON.
+	Buckets       [][]byte `protobuf:"bytes,1,rep,name=buckets,proto3" json:"buckets,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BucketsResponse) Reset() {
+	*x = BucketsResponse{}
+	mi := &file_weaver_v1_weaver_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BucketsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BucketsResponse) ProtoMessage() {}
+
+func (x *BucketsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_weaver_v1_weaver_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BucketsResponse.ProtoReflect.Descriptor instead.
+func (*BucketsResponse) Descriptor() ([]byte, []int) {
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *BucketsResponse) GetBuckets() [][]byte {
+	if x != nil {
+		return x.Buckets
+	}
+	return nil
 }
 
 type LookupRequest struct {
@@ -1451,7 +2165,7 @@ type LookupRequest struct {
 
 func (x *LookupRequest) Reset() {
 	*x = LookupRequest{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[25]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1463,7 +2177,7 @@ func (x *LookupRequest) String() string {
 func (*LookupRequest) ProtoMessage() {}
 
 func (x *LookupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[25]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1476,7 +2190,7 @@ func (x *LookupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LookupRequest.ProtoReflect.Descriptor instead.
 func (*LookupRequest) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{25}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *LookupRequest) GetIds() []string {
@@ -1497,7 +2211,7 @@ type LookupResponse struct {
 
 func (x *LookupResponse) Reset() {
 	*x = LookupResponse{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[26]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1509,7 +2223,7 @@ func (x *LookupResponse) String() string {
 func (*LookupResponse) ProtoMessage() {}
 
 func (x *LookupResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[26]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1522,7 +2236,7 @@ func (x *LookupResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LookupResponse.ProtoReflect.Descriptor instead.
 func (*LookupResponse) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{26}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *LookupResponse) GetNodes() [][]byte {
@@ -1548,7 +2262,7 @@ type ExplainRequest struct {
 
 func (x *ExplainRequest) Reset() {
 	*x = ExplainRequest{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[27]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1560,7 +2274,7 @@ func (x *ExplainRequest) String() string {
 func (*ExplainRequest) ProtoMessage() {}
 
 func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[27]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1573,7 +2287,7 @@ func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
 func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{27}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ExplainRequest) GetTx() string {
@@ -1593,7 +2307,7 @@ type ExplainResponse struct {
 
 func (x *ExplainResponse) Reset() {
 	*x = ExplainResponse{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[28]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1605,7 +2319,7 @@ func (x *ExplainResponse) String() string {
 func (*ExplainResponse) ProtoMessage() {}
 
 func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[28]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1618,7 +2332,7 @@ func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainResponse.ProtoReflect.Descriptor instead.
 func (*ExplainResponse) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{28}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ExplainResponse) GetReport() []byte {
@@ -1643,7 +2357,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[29]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1655,7 +2369,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[29]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1668,7 +2382,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{29}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{43}
 }
 
 type StatusResponse struct {
@@ -1681,7 +2395,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[30]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1693,7 +2407,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[30]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1706,10 +2420,91 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{30}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *StatusResponse) GetJson() []byte {
+	if x != nil {
+		return x.Json
+	}
+	return nil
+}
+
+type ReportRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportRequest) Reset() {
+	*x = ReportRequest{}
+	mi := &file_weaver_v1_weaver_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportRequest) ProtoMessage() {}
+
+func (x *ReportRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_weaver_v1_weaver_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportRequest.ProtoReflect.Descriptor instead.
+func (*ReportRequest) Descriptor() ([]byte, []int) {
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{45}
+}
+
+type ReportResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// json is a coordinator.Report.
+	Json          []byte `protobuf:"bytes,1,opt,name=json,proto3" json:"json,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportResponse) Reset() {
+	*x = ReportResponse{}
+	mi := &file_weaver_v1_weaver_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportResponse) ProtoMessage() {}
+
+func (x *ReportResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_weaver_v1_weaver_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportResponse.ProtoReflect.Descriptor instead.
+func (*ReportResponse) Descriptor() ([]byte, []int) {
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *ReportResponse) GetJson() []byte {
 	if x != nil {
 		return x.Json
 	}
@@ -1724,7 +2519,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[31]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1736,7 +2531,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[31]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1749,7 +2544,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{31}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{47}
 }
 
 type WatchEvent struct {
@@ -1763,7 +2558,7 @@ type WatchEvent struct {
 
 func (x *WatchEvent) Reset() {
 	*x = WatchEvent{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[32]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1775,7 +2570,7 @@ func (x *WatchEvent) String() string {
 func (*WatchEvent) ProtoMessage() {}
 
 func (x *WatchEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[32]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1788,7 +2583,7 @@ func (x *WatchEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchEvent.ProtoReflect.Descriptor instead.
 func (*WatchEvent) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{32}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *WatchEvent) GetIndex() uint64 {
@@ -1817,7 +2612,7 @@ type ResolveRequest struct {
 
 func (x *ResolveRequest) Reset() {
 	*x = ResolveRequest{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[33]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1829,7 +2624,7 @@ func (x *ResolveRequest) String() string {
 func (*ResolveRequest) ProtoMessage() {}
 
 func (x *ResolveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[33]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1842,7 +2637,7 @@ func (x *ResolveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveRequest.ProtoReflect.Descriptor instead.
 func (*ResolveRequest) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{33}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ResolveRequest) GetTx() string {
@@ -1881,7 +2676,7 @@ type ResolveResponse struct {
 
 func (x *ResolveResponse) Reset() {
 	*x = ResolveResponse{}
-	mi := &file_weaver_v1_weaver_proto_msgTypes[34]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1893,7 +2688,7 @@ func (x *ResolveResponse) String() string {
 func (*ResolveResponse) ProtoMessage() {}
 
 func (x *ResolveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_weaver_v1_weaver_proto_msgTypes[34]
+	mi := &file_weaver_v1_weaver_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1906,7 +2701,7 @@ func (x *ResolveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveResponse.ProtoReflect.Descriptor instead.
 func (*ResolveResponse) Descriptor() ([]byte, []int) {
-	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{34}
+	return file_weaver_v1_weaver_proto_rawDescGZIP(), []int{50}
 }
 
 var File_weaver_v1_weaver_proto protoreflect.FileDescriptor
@@ -1974,7 +2769,7 @@ const file_weaver_v1_weaver_proto_rawDesc = "" +
 	"\aversion\x18\x05 \x01(\x04R\aversion\"M\n" +
 	"\rSubmitRequest\x12,\n" +
 	"\arequest\x18\x01 \x01(\v2\x12.weaver.v1.RequestR\arequest\x12\x0e\n" +
-	"\x02tx\x18\x02 \x01(\tR\x02tx\"\xa6\x01\n" +
+	"\x02tx\x18\x02 \x01(\tR\x02tx\"\xe0\x01\n" +
 	"\bDecision\x12\x0e\n" +
 	"\x02tx\x18\x01 \x01(\tR\x02tx\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x12\x14\n" +
@@ -1982,7 +2777,15 @@ const file_weaver_v1_weaver_proto_rawDesc = "" +
 	"\x06report\x18\x04 \x01(\fR\x06report\x12\x14\n" +
 	"\x05index\x18\x05 \x01(\x04R\x05index\x12\x14\n" +
 	"\x05cause\x18\x06 \x01(\tR\x05cause\x12\x18\n" +
-	"\aforeign\x18\a \x01(\bR\aforeign\"4\n" +
+	"\aforeign\x18\a \x01(\bR\aforeign\x12\x16\n" +
+	"\x06passed\x18\b \x01(\fR\x06passed\x12 \n" +
+	"\vreservation\x18\t \x01(\bR\vreservation\"i\n" +
+	"\vPassRequest\x12\x0e\n" +
+	"\x02tx\x18\x01 \x01(\tR\x02tx\x12\x12\n" +
+	"\x04mode\x18\x02 \x01(\tR\x04mode\x12\x0e\n" +
+	"\x02by\x18\x03 \x01(\tR\x02by\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x0e\n" +
+	"\x02of\x18\x05 \x01(\tR\x02of\"4\n" +
 	"\fStartRequest\x12\x0e\n" +
 	"\x02tx\x18\x01 \x01(\tR\x02tx\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\x04R\x05token\"-\n" +
@@ -2006,7 +2809,37 @@ const file_weaver_v1_weaver_proto_rawDesc = "" +
 	"\x05nodes\x18\x02 \x01(\fR\x05nodes\x12\x18\n" +
 	"\aobjects\x18\x03 \x01(\fR\aobjects\"'\n" +
 	"\x0fObserveResponse\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\"!\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\"B\n" +
+	"\x0eMeasureRequest\x12\x14\n" +
+	"\x05began\x18\x01 \x01(\x04R\x05began\x12\x1a\n" +
+	"\breadings\x18\x02 \x01(\fR\breadings\"\x11\n" +
+	"\x0fMeasureResponse\"\x0f\n" +
+	"\rMomentRequest\"6\n" +
+	"\x0eMomentResponse\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x0e\n" +
+	"\x02at\x18\x02 \x01(\x03R\x02at\"\"\n" +
+	"\x10UnsettledRequest\x12\x0e\n" +
+	"\x02tx\x18\x01 \x01(\tR\x02tx\")\n" +
+	"\x11UnsettledResponse\x12\x14\n" +
+	"\x05calls\x18\x01 \x03(\fR\x05calls\"\x9c\x01\n" +
+	"\rSettleRequest\x12\x0e\n" +
+	"\x02tx\x18\x01 \x01(\tR\x02tx\x12\x14\n" +
+	"\x05began\x18\x02 \x01(\x04R\x05began\x12\x19\n" +
+	"\bbegan_at\x18\x03 \x01(\x03R\abeganAt\x12\x16\n" +
+	"\x06exists\x18\x04 \x01(\bR\x06exists\x12\x1a\n" +
+	"\bterminal\x18\x05 \x01(\bR\bterminal\x12\x16\n" +
+	"\x06digest\x18\x06 \x01(\tR\x06digest\"\x10\n" +
+	"\x0eSettleResponse\"B\n" +
+	"\x0eSendersRequest\x120\n" +
+	"\tprocesses\x18\x01 \x03(\v2\x12.weaver.v1.ProcessR\tprocesses\"5\n" +
+	"\aProcess\x12\x10\n" +
+	"\x03pid\x18\x01 \x01(\x03R\x03pid\x12\x18\n" +
+	"\astarted\x18\x02 \x01(\tR\astarted\"\x11\n" +
+	"\x0fSendersResponse\"$\n" +
+	"\x0eBucketsRequest\x12\x12\n" +
+	"\x04keys\x18\x01 \x03(\tR\x04keys\"+\n" +
+	"\x0fBucketsResponse\x12\x18\n" +
+	"\abuckets\x18\x01 \x03(\fR\abuckets\"!\n" +
 	"\rLookupRequest\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\"<\n" +
 	"\x0eLookupResponse\x12\x14\n" +
@@ -2019,6 +2852,9 @@ const file_weaver_v1_weaver_proto_rawDesc = "" +
 	"\x06status\x18\x02 \x01(\tR\x06status\"\x0f\n" +
 	"\rStatusRequest\"$\n" +
 	"\x0eStatusResponse\x12\x12\n" +
+	"\x04json\x18\x01 \x01(\fR\x04json\"\x0f\n" +
+	"\rReportRequest\"$\n" +
+	"\x0eReportResponse\x12\x12\n" +
 	"\x04json\x18\x01 \x01(\fR\x04json\"\x0e\n" +
 	"\fWatchRequest\"8\n" +
 	"\n" +
@@ -2030,7 +2866,7 @@ const file_weaver_v1_weaver_proto_rawDesc = "" +
 	"\x05actor\x18\x02 \x01(\tR\x05actor\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x16\n" +
 	"\x06exists\x18\x04 \x01(\bR\x06exists\"\x11\n" +
-	"\x0fResolveResponse2\xbe\b\n" +
+	"\x0fResolveResponse2\xbe\f\n" +
 	"\vCoordinator\x127\n" +
 	"\x04Info\x12\x16.weaver.v1.InfoRequest\x1a\x17.weaver.v1.InfoResponse\x12L\n" +
 	"\vOpenSession\x12\x1d.weaver.v1.OpenSessionRequest\x1a\x1e.weaver.v1.OpenSessionResponse\x12J\n" +
@@ -2041,11 +2877,19 @@ const file_weaver_v1_weaver_proto_rawDesc = "" +
 	"\x06Submit\x12\x18.weaver.v1.SubmitRequest\x1a\x13.weaver.v1.Decision0\x01\x12:\n" +
 	"\x05Start\x12\x17.weaver.v1.StartRequest\x1a\x18.weaver.v1.StartResponse\x12C\n" +
 	"\bComplete\x12\x1a.weaver.v1.CompleteRequest\x1a\x1b.weaver.v1.CompleteResponse\x12C\n" +
-	"\bWithdraw\x12\x1a.weaver.v1.WithdrawRequest\x1a\x1b.weaver.v1.WithdrawResponse\x12@\n" +
-	"\aObserve\x12\x19.weaver.v1.ObserveRequest\x1a\x1a.weaver.v1.ObserveResponse\x12=\n" +
+	"\bWithdraw\x12\x1a.weaver.v1.WithdrawRequest\x1a\x1b.weaver.v1.WithdrawResponse\x123\n" +
+	"\x04Pass\x12\x16.weaver.v1.PassRequest\x1a\x13.weaver.v1.Decision\x12@\n" +
+	"\aObserve\x12\x19.weaver.v1.ObserveRequest\x1a\x1a.weaver.v1.ObserveResponse\x12@\n" +
+	"\aMeasure\x12\x19.weaver.v1.MeasureRequest\x1a\x1a.weaver.v1.MeasureResponse\x12=\n" +
+	"\x06Moment\x12\x18.weaver.v1.MomentRequest\x1a\x19.weaver.v1.MomentResponse\x12F\n" +
+	"\tUnsettled\x12\x1b.weaver.v1.UnsettledRequest\x1a\x1c.weaver.v1.UnsettledResponse\x12=\n" +
+	"\x06Settle\x12\x18.weaver.v1.SettleRequest\x1a\x19.weaver.v1.SettleResponse\x12@\n" +
+	"\aSenders\x12\x19.weaver.v1.SendersRequest\x1a\x1a.weaver.v1.SendersResponse\x12@\n" +
+	"\aBuckets\x12\x19.weaver.v1.BucketsRequest\x1a\x1a.weaver.v1.BucketsResponse\x12=\n" +
 	"\x06Lookup\x12\x18.weaver.v1.LookupRequest\x1a\x19.weaver.v1.LookupResponse\x12@\n" +
 	"\aExplain\x12\x19.weaver.v1.ExplainRequest\x1a\x1a.weaver.v1.ExplainResponse\x12=\n" +
-	"\x06Status\x12\x18.weaver.v1.StatusRequest\x1a\x19.weaver.v1.StatusResponse\x129\n" +
+	"\x06Status\x12\x18.weaver.v1.StatusRequest\x1a\x19.weaver.v1.StatusResponse\x12=\n" +
+	"\x06Report\x12\x18.weaver.v1.ReportRequest\x1a\x19.weaver.v1.ReportResponse\x129\n" +
 	"\x05Watch\x12\x17.weaver.v1.WatchRequest\x1a\x15.weaver.v1.WatchEvent0\x01\x12@\n" +
 	"\aResolve\x12\x19.weaver.v1.ResolveRequest\x1a\x1a.weaver.v1.ResolveResponseB5Z3github.com/tfweaver/tfweaver/api/weaver/v1;weaverv1b\x06proto3"
 
@@ -2061,7 +2905,7 @@ func file_weaver_v1_weaver_proto_rawDescGZIP() []byte {
 	return file_weaver_v1_weaver_proto_rawDescData
 }
 
-var file_weaver_v1_weaver_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_weaver_v1_weaver_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
 var file_weaver_v1_weaver_proto_goTypes = []any{
 	(*InfoRequest)(nil),          // 0: weaver.v1.InfoRequest
 	(*InfoResponse)(nil),         // 1: weaver.v1.InfoResponse
@@ -2080,70 +2924,103 @@ var file_weaver_v1_weaver_proto_goTypes = []any{
 	(*Prospect)(nil),             // 14: weaver.v1.Prospect
 	(*SubmitRequest)(nil),        // 15: weaver.v1.SubmitRequest
 	(*Decision)(nil),             // 16: weaver.v1.Decision
-	(*StartRequest)(nil),         // 17: weaver.v1.StartRequest
-	(*StartResponse)(nil),        // 18: weaver.v1.StartResponse
-	(*CompleteRequest)(nil),      // 19: weaver.v1.CompleteRequest
-	(*CompleteResponse)(nil),     // 20: weaver.v1.CompleteResponse
-	(*WithdrawRequest)(nil),      // 21: weaver.v1.WithdrawRequest
-	(*WithdrawResponse)(nil),     // 22: weaver.v1.WithdrawResponse
-	(*ObserveRequest)(nil),       // 23: weaver.v1.ObserveRequest
-	(*ObserveResponse)(nil),      // 24: weaver.v1.ObserveResponse
-	(*LookupRequest)(nil),        // 25: weaver.v1.LookupRequest
-	(*LookupResponse)(nil),       // 26: weaver.v1.LookupResponse
-	(*ExplainRequest)(nil),       // 27: weaver.v1.ExplainRequest
-	(*ExplainResponse)(nil),      // 28: weaver.v1.ExplainResponse
-	(*StatusRequest)(nil),        // 29: weaver.v1.StatusRequest
-	(*StatusResponse)(nil),       // 30: weaver.v1.StatusResponse
-	(*WatchRequest)(nil),         // 31: weaver.v1.WatchRequest
-	(*WatchEvent)(nil),           // 32: weaver.v1.WatchEvent
-	(*ResolveRequest)(nil),       // 33: weaver.v1.ResolveRequest
-	(*ResolveResponse)(nil),      // 34: weaver.v1.ResolveResponse
-	nil,                          // 35: weaver.v1.OpenSessionRequest.LabelsEntry
+	(*PassRequest)(nil),          // 17: weaver.v1.PassRequest
+	(*StartRequest)(nil),         // 18: weaver.v1.StartRequest
+	(*StartResponse)(nil),        // 19: weaver.v1.StartResponse
+	(*CompleteRequest)(nil),      // 20: weaver.v1.CompleteRequest
+	(*CompleteResponse)(nil),     // 21: weaver.v1.CompleteResponse
+	(*WithdrawRequest)(nil),      // 22: weaver.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),     // 23: weaver.v1.WithdrawResponse
+	(*ObserveRequest)(nil),       // 24: weaver.v1.ObserveRequest
+	(*ObserveResponse)(nil),      // 25: weaver.v1.ObserveResponse
+	(*MeasureRequest)(nil),       // 26: weaver.v1.MeasureRequest
+	(*MeasureResponse)(nil),      // 27: weaver.v1.MeasureResponse
+	(*MomentRequest)(nil),        // 28: weaver.v1.MomentRequest
+	(*MomentResponse)(nil),       // 29: weaver.v1.MomentResponse
+	(*UnsettledRequest)(nil),     // 30: weaver.v1.UnsettledRequest
+	(*UnsettledResponse)(nil),    // 31: weaver.v1.UnsettledResponse
+	(*SettleRequest)(nil),        // 32: weaver.v1.SettleRequest
+	(*SettleResponse)(nil),       // 33: weaver.v1.SettleResponse
+	(*SendersRequest)(nil),       // 34: weaver.v1.SendersRequest
+	(*Process)(nil),              // 35: weaver.v1.Process
+	(*SendersResponse)(nil),      // 36: weaver.v1.SendersResponse
+	(*BucketsRequest)(nil),       // 37: weaver.v1.BucketsRequest
+	(*BucketsResponse)(nil),      // 38: weaver.v1.BucketsResponse
+	(*LookupRequest)(nil),        // 39: weaver.v1.LookupRequest
+	(*LookupResponse)(nil),       // 40: weaver.v1.LookupResponse
+	(*ExplainRequest)(nil),       // 41: weaver.v1.ExplainRequest
+	(*ExplainResponse)(nil),      // 42: weaver.v1.ExplainResponse
+	(*StatusRequest)(nil),        // 43: weaver.v1.StatusRequest
+	(*StatusResponse)(nil),       // 44: weaver.v1.StatusResponse
+	(*ReportRequest)(nil),        // 45: weaver.v1.ReportRequest
+	(*ReportResponse)(nil),       // 46: weaver.v1.ReportResponse
+	(*WatchRequest)(nil),         // 47: weaver.v1.WatchRequest
+	(*WatchEvent)(nil),           // 48: weaver.v1.WatchEvent
+	(*ResolveRequest)(nil),       // 49: weaver.v1.ResolveRequest
+	(*ResolveResponse)(nil),      // 50: weaver.v1.ResolveResponse
+	nil,                          // 51: weaver.v1.OpenSessionRequest.LabelsEntry
 }
 var file_weaver_v1_weaver_proto_depIdxs = []int32{
-	35, // 0: weaver.v1.OpenSessionRequest.labels:type_name -> weaver.v1.OpenSessionRequest.LabelsEntry
+	51, // 0: weaver.v1.OpenSessionRequest.labels:type_name -> weaver.v1.OpenSessionRequest.LabelsEntry
 	3,  // 1: weaver.v1.OpenSessionRequest.intent:type_name -> weaver.v1.Intent
 	3,  // 2: weaver.v1.AddIntentRequest.intent:type_name -> weaver.v1.Intent
 	11, // 3: weaver.v1.ForecastRequest.requests:type_name -> weaver.v1.Request
 	14, // 4: weaver.v1.ForecastResponse.prospects:type_name -> weaver.v1.Prospect
 	11, // 5: weaver.v1.SubmitRequest.request:type_name -> weaver.v1.Request
-	0,  // 6: weaver.v1.Coordinator.Info:input_type -> weaver.v1.InfoRequest
-	2,  // 7: weaver.v1.Coordinator.OpenSession:input_type -> weaver.v1.OpenSessionRequest
-	5,  // 8: weaver.v1.Coordinator.Heartbeat:input_type -> weaver.v1.HeartbeatRequest
-	7,  // 9: weaver.v1.Coordinator.CloseSession:input_type -> weaver.v1.CloseSessionRequest
-	9,  // 10: weaver.v1.Coordinator.AddIntent:input_type -> weaver.v1.AddIntentRequest
-	12, // 11: weaver.v1.Coordinator.Forecast:input_type -> weaver.v1.ForecastRequest
-	15, // 12: weaver.v1.Coordinator.Submit:input_type -> weaver.v1.SubmitRequest
-	17, // 13: weaver.v1.Coordinator.Start:input_type -> weaver.v1.StartRequest
-	19, // 14: weaver.v1.Coordinator.Complete:input_type -> weaver.v1.CompleteRequest
-	21, // 15: weaver.v1.Coordinator.Withdraw:input_type -> weaver.v1.WithdrawRequest
-	23, // 16: weaver.v1.Coordinator.Observe:input_type -> weaver.v1.ObserveRequest
-	25, // 17: weaver.v1.Coordinator.Lookup:input_type -> weaver.v1.LookupRequest
-	27, // 18: weaver.v1.Coordinator.Explain:input_type -> weaver.v1.ExplainRequest
-	29, // 19: weaver.v1.Coordinator.Status:input_type -> weaver.v1.StatusRequest
-	31, // 20: weaver.v1.Coordinator.Watch:input_type -> weaver.v1.WatchRequest
-	33, // 21: weaver.v1.Coordinator.Resolve:input_type -> weaver.v1.ResolveRequest
-	1,  // 22: weaver.v1.Coordinator.Info:output_type -> weaver.v1.InfoResponse
-	4,  // 23: weaver.v1.Coordinator.OpenSession:output_type -> weaver.v1.OpenSessionResponse
-	6,  // 24: weaver.v1.Coordinator.Heartbeat:output_type -> weaver.v1.HeartbeatResponse
-	8,  // 25: weaver.v1.Coordinator.CloseSession:output_type -> weaver.v1.CloseSessionResponse
-	10, // 26: weaver.v1.Coordinator.AddIntent:output_type -> weaver.v1.AddIntentResponse
-	13, // 27: weaver.v1.Coordinator.Forecast:output_type -> weaver.v1.ForecastResponse
-	16, // 28: weaver.v1.Coordinator.Submit:output_type -> weaver.v1.Decision
-	18, // 29: weaver.v1.Coordinator.Start:output_type -> weaver.v1.StartResponse
-	20, // 30: weaver.v1.Coordinator.Complete:output_type -> weaver.v1.CompleteResponse
-	22, // 31: weaver.v1.Coordinator.Withdraw:output_type -> weaver.v1.WithdrawResponse
-	24, // 32: weaver.v1.Coordinator.Observe:output_type -> weaver.v1.ObserveResponse
-	26, // 33: weaver.v1.Coordinator.Lookup:output_type -> weaver.v1.LookupResponse
-	28, // 34: weaver.v1.Coordinator.Explain:output_type -> weaver.v1.ExplainResponse
-	30, // 35: weaver.v1.Coordinator.Status:output_type -> weaver.v1.StatusResponse
-	32, // 36: weaver.v1.Coordinator.Watch:output_type -> weaver.v1.WatchEvent
-	34, // 37: weaver.v1.Coordinator.Resolve:output_type -> weaver.v1.ResolveResponse
-	22, // [22:38] is the sub-list for method output_type
-	6,  // [6:22] is the sub-list for method input_type
-	6,  // [6:6] is the sub-list for extension type_name
-	6,  // [6:6] is the sub-list for extension extendee
-	0,  // [0:6] is the sub-list for field type_name
+	35, // 6: weaver.v1.SendersRequest.processes:type_name -> weaver.v1.Process
+	0,  // 7: weaver.v1.Coordinator.Info:input_type -> weaver.v1.InfoRequest
+	2,  // 8: weaver.v1.Coordinator.OpenSession:input_type -> weaver.v1.OpenSessionRequest
+	5,  // 9: weaver.v1.Coordinator.Heartbeat:input_type -> weaver.v1.HeartbeatRequest
+	7,  // 10: weaver.v1.Coordinator.CloseSession:input_type -> weaver.v1.CloseSessionRequest
+	9,  // 11: weaver.v1.Coordinator.AddIntent:input_type -> weaver.v1.AddIntentRequest
+	12, // 12: weaver.v1.Coordinator.Forecast:input_type -> weaver.v1.ForecastRequest
+	15, // 13: weaver.v1.Coordinator.Submit:input_type -> weaver.v1.SubmitRequest
+	18, // 14: weaver.v1.Coordinator.Start:input_type -> weaver.v1.StartRequest
+	20, // 15: weaver.v1.Coordinator.Complete:input_type -> weaver.v1.CompleteRequest
+	22, // 16: weaver.v1.Coordinator.Withdraw:input_type -> weaver.v1.WithdrawRequest
+	17, // 17: weaver.v1.Coordinator.Pass:input_type -> weaver.v1.PassRequest
+	24, // 18: weaver.v1.Coordinator.Observe:input_type -> weaver.v1.ObserveRequest
+	26, // 19: weaver.v1.Coordinator.Measure:input_type -> weaver.v1.MeasureRequest
+	28, // 20: weaver.v1.Coordinator.Moment:input_type -> weaver.v1.MomentRequest
+	30, // 21: weaver.v1.Coordinator.Unsettled:input_type -> weaver.v1.UnsettledRequest
+	32, // 22: weaver.v1.Coordinator.Settle:input_type -> weaver.v1.SettleRequest
+	34, // 23: weaver.v1.Coordinator.Senders:input_type -> weaver.v1.SendersRequest
+	37, // 24: weaver.v1.Coordinator.Buckets:input_type -> weaver.v1.BucketsRequest
+	39, // 25: weaver.v1.Coordinator.Lookup:input_type -> weaver.v1.LookupRequest
+	41, // 26: weaver.v1.Coordinator.Explain:input_type -> weaver.v1.ExplainRequest
+	43, // 27: weaver.v1.Coordinator.Status:input_type -> weaver.v1.StatusRequest
+	45, // 28: weaver.v1.Coordinator.Report:input_type -> weaver.v1.ReportRequest
+	47, // 29: weaver.v1.Coordinator.Watch:input_type -> weaver.v1.WatchRequest
+	49, // 30: weaver.v1.Coordinator.Resolve:input_type -> weaver.v1.ResolveRequest
+	1,  // 31: weaver.v1.Coordinator.Info:output_type -> weaver.v1.InfoResponse
+	4,  // 32: weaver.v1.Coordinator.OpenSession:output_type -> weaver.v1.OpenSessionResponse
+	6,  // 33: weaver.v1.Coordinator.Heartbeat:output_type -> weaver.v1.HeartbeatResponse
+	8,  // 34: weaver.v1.Coordinator.CloseSession:output_type -> weaver.v1.CloseSessionResponse
+	10, // 35: weaver.v1.Coordinator.AddIntent:output_type -> weaver.v1.AddIntentResponse
+	13, // 36: weaver.v1.Coordinator.Forecast:output_type -> weaver.v1.ForecastResponse
+	16, // 37: weaver.v1.Coordinator.Submit:output_type -> weaver.v1.Decision
+	19, // 38: weaver.v1.Coordinator.Start:output_type -> weaver.v1.StartResponse
+	21, // 39: weaver.v1.Coordinator.Complete:output_type -> weaver.v1.CompleteResponse
+	23, // 40: weaver.v1.Coordinator.Withdraw:output_type -> weaver.v1.WithdrawResponse
+	16, // 41: weaver.v1.Coordinator.Pass:output_type -> weaver.v1.Decision
+	25, // 42: weaver.v1.Coordinator.Observe:output_type -> weaver.v1.ObserveResponse
+	27, // 43: weaver.v1.Coordinator.Measure:output_type -> weaver.v1.MeasureResponse
+	29, // 44: weaver.v1.Coordinator.Moment:output_type -> weaver.v1.MomentResponse
+	31, // 45: weaver.v1.Coordinator.Unsettled:output_type -> weaver.v1.UnsettledResponse
+	33, // 46: weaver.v1.Coordinator.Settle:output_type -> weaver.v1.SettleResponse
+	36, // 47: weaver.v1.Coordinator.Senders:output_type -> weaver.v1.SendersResponse
+	38, // 48: weaver.v1.Coordinator.Buckets:output_type -> weaver.v1.BucketsResponse
+	40, // 49: weaver.v1.Coordinator.Lookup:output_type -> weaver.v1.LookupResponse
+	42, // 50: weaver.v1.Coordinator.Explain:output_type -> weaver.v1.ExplainResponse
+	44, // 51: weaver.v1.Coordinator.Status:output_type -> weaver.v1.StatusResponse
+	46, // 52: weaver.v1.Coordinator.Report:output_type -> weaver.v1.ReportResponse
+	48, // 53: weaver.v1.Coordinator.Watch:output_type -> weaver.v1.WatchEvent
+	50, // 54: weaver.v1.Coordinator.Resolve:output_type -> weaver.v1.ResolveResponse
+	31, // [31:55] is the sub-list for method output_type
+	7,  // [7:31] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_weaver_v1_weaver_proto_init() }
@@ -2157,7 +3034,7 @@ func file_weaver_v1_weaver_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_weaver_v1_weaver_proto_rawDesc), len(file_weaver_v1_weaver_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   36,
+			NumMessages:   52,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -32,10 +32,18 @@ const (
 	Coordinator_Start_FullMethodName        = "/weaver.v1.Coordinator/Start"
 	Coordinator_Complete_FullMethodName     = "/weaver.v1.Coordinator/Complete"
 	Coordinator_Withdraw_FullMethodName     = "/weaver.v1.Coordinator/Withdraw"
+	Coordinator_Pass_FullMethodName         = "/weaver.v1.Coordinator/Pass"
 	Coordinator_Observe_FullMethodName      = "/weaver.v1.Coordinator/Observe"
+	Coordinator_Measure_FullMethodName      = "/weaver.v1.Coordinator/Measure"
+	Coordinator_Moment_FullMethodName       = "/weaver.v1.Coordinator/Moment"
+	Coordinator_Unsettled_FullMethodName    = "/weaver.v1.Coordinator/Unsettled"
+	Coordinator_Settle_FullMethodName       = "/weaver.v1.Coordinator/Settle"
+	Coordinator_Senders_FullMethodName      = "/weaver.v1.Coordinator/Senders"
+	Coordinator_Buckets_FullMethodName      = "/weaver.v1.Coordinator/Buckets"
 	Coordinator_Lookup_FullMethodName       = "/weaver.v1.Coordinator/Lookup"
 	Coordinator_Explain_FullMethodName      = "/weaver.v1.Coordinator/Explain"
 	Coordinator_Status_FullMethodName       = "/weaver.v1.Coordinator/Status"
+	Coordinator_Report_FullMethodName       = "/weaver.v1.Coordinator/Report"
 	Coordinator_Watch_FullMethodName        = "/weaver.v1.Coordinator/Watch"
 	Coordinator_Resolve_FullMethodName      = "/weaver.v1.Coordinator/Resolve"
 )
@@ -48,7 +56,9 @@ const (
 //
 // The methods that act for a session name it by the secret that OpenSession
 // returned, in the metadata key "weaver-session". Info, OpenSession, Explain,
-// Status, Watch and Resolve need none: whoever can reach the socket may ask.
+// Status, Report, Watch and Resolve need none: whoever can reach the socket may
+// ask. A coordinator that listens on the network asks for a bearer token, in
+// the metadata key "authorization", before anything else.
 type CoordinatorClient interface {
 	// Info says who answers and in which version.
 	Info(ctx context.Context, in *InfoRequest, opts ...grpc.CallOption) (*InfoResponse, error)
@@ -74,14 +84,37 @@ type CoordinatorClient interface {
 	Complete(ctx context.Context, in *CompleteRequest, opts ...grpc.CallOption) (*CompleteResponse, error)
 	// Withdraw gives up a transaction that was not started.
 	Withdraw(ctx context.Context, in *WithdrawRequest, opts ...grpc.CallOption) (*WithdrawResponse, error)
+	// Pass lets one of the session's own transactions, which waits or was
+	// refused, go on without its locks. The answer is its new decision.
+	Pass(ctx context.Context, in *PassRequest, opts ...grpc.CallOption) (*Decision, error)
 	// Observe reports what a refresh or an import saw.
 	Observe(ctx context.Context, in *ObserveRequest, opts ...grpc.CallOption) (*ObserveResponse, error)
+	// Measure reports what was read about buckets of capacity.
+	Measure(ctx context.Context, in *MeasureRequest, opts ...grpc.CallOption) (*MeasureResponse, error)
+	// Moment says where the journal stands, for a read that is about to begin.
+	Moment(ctx context.Context, in *MomentRequest, opts ...grpc.CallOption) (*MomentResponse, error)
+	// Unsettled lists the calls with an unknown outcome that are in the way of
+	// one of the session's own transactions.
+	Unsettled(ctx context.Context, in *UnsettledRequest, opts ...grpc.CallOption) (*UnsettledResponse, error)
+	// Settle reports what the session read of the object of a call with an
+	// unknown outcome, whosever it is. A read that proves nothing fails with the
+	// reason UNSETTLED and a RetryInfo.
+	Settle(ctx context.Context, in *SettleRequest, opts ...grpc.CallOption) (*SettleResponse, error)
+	// Senders names the processes that may send calls in the name of the
+	// session, beside the one that is connected. It adds to what was named
+	// before. It has to be acknowledged before the first Start of a call that one
+	// of them sends.
+	Senders(ctx context.Context, in *SendersRequest, opts ...grpc.CallOption) (*SendersResponse, error)
+	// Buckets says how buckets of capacity stand, and who holds what of them.
+	Buckets(ctx context.Context, in *BucketsRequest, opts ...grpc.CallOption) (*BucketsResponse, error)
 	// Lookup returns nodes with their references, for rules that follow edges.
 	Lookup(ctx context.Context, in *LookupRequest, opts ...grpc.CallOption) (*LookupResponse, error)
 	// Explain returns the report of a transaction.
 	Explain(ctx context.Context, in *ExplainRequest, opts ...grpc.CallOption) (*ExplainResponse, error)
 	// Status lists sessions, transactions and locks.
 	Status(ctx context.Context, in *StatusRequest, opts ...grpc.CallOption) (*StatusResponse, error)
+	// Report lists what was delayed, refused or passed.
+	Report(ctx context.Context, in *ReportRequest, opts ...grpc.CallOption) (*ReportResponse, error)
 	// Watch streams what happens, from now on.
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchEvent], error)
 	// Resolve settles an uncertain transaction by a named person's word.
@@ -208,10 +241,80 @@ func (c *coordinatorClient) Withdraw(ctx context.Context, in *WithdrawRequest, o
 	return out, nil
 }
 
+func (c *coordinatorClient) Pass(ctx context.Context, in *PassRequest, opts ...grpc.CallOption) (*Decision, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Decision)
+	err := c.cc.Invoke(ctx, Coordinator_Pass_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *coordinatorClient) Observe(ctx context.Context, in *ObserveRequest, opts ...grpc.CallOption) (*ObserveResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ObserveResponse)
 	err := c.cc.Invoke(ctx, Coordinator_Observe_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *coordinatorClient) Measure(ctx context.Context, in *MeasureRequest, opts ...grpc.CallOption) (*MeasureResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MeasureResponse)
+	err := c.cc.Invoke(ctx, Coordinator_Measure_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *coordinatorClient) Moment(ctx context.Context, in *MomentRequest, opts ...grpc.CallOption) (*MomentResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MomentResponse)
+	err := c.cc.Invoke(ctx, Coordinator_Moment_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *coordinatorClient) Unsettled(ctx context.Context, in *UnsettledRequest, opts ...grpc.CallOption) (*UnsettledResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UnsettledResponse)
+	err := c.cc.Invoke(ctx, Coordinator_Unsettled_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *coordinatorClient) Settle(ctx context.Context, in *SettleRequest, opts ...grpc.CallOption) (*SettleResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SettleResponse)
+	err := c.cc.Invoke(ctx, Coordinator_Settle_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *coordinatorClient) Senders(ctx context.Context, in *SendersRequest, opts ...grpc.CallOption) (*SendersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SendersResponse)
+	err := c.cc.Invoke(ctx, Coordinator_Senders_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *coordinatorClient) Buckets(ctx context.Context, in *BucketsRequest, opts ...grpc.CallOption) (*BucketsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BucketsResponse)
+	err := c.cc.Invoke(ctx, Coordinator_Buckets_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -242,6 +345,16 @@ func (c *coordinatorClient) Status(ctx context.Context, in *StatusRequest, opts 
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(StatusResponse)
 	err := c.cc.Invoke(ctx, Coordinator_Status_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *coordinatorClient) Report(ctx context.Context, in *ReportRequest, opts ...grpc.CallOption) (*ReportResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReportResponse)
+	err := c.cc.Invoke(ctx, Coordinator_Report_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +398,9 @@ func (c *coordinatorClient) Resolve(ctx context.Context, in *ResolveRequest, opt
 //
 // The methods that act for a session name it by the secret that OpenSession
 // returned, in the metadata key "weaver-session". Info, OpenSession, Explain,
-// Status, Watch and Resolve need none: whoever can reach the socket may ask.
+// Status, Report, Watch and Resolve need none: whoever can reach the socket may
+// ask. A coordinator that listens on the network asks for a bearer token, in
+// the metadata key "authorization", before anything else.
 type CoordinatorServer interface {
 	// Info says who answers and in which version.
 	Info(context.Context, *InfoRequest) (*InfoResponse, error)
@@ -311,14 +426,37 @@ type CoordinatorServer interface {
 	Complete(context.Context, *CompleteRequest) (*CompleteResponse, error)
 	// Withdraw gives up a transaction that was not started.
 	Withdraw(context.Context, *WithdrawRequest) (*WithdrawResponse, error)
+	// Pass lets one of the session's own transactions, which waits or was
+	// refused, go on without its locks. The answer is its new decision.
+	Pass(context.Context, *PassRequest) (*Decision, error)
 	// Observe reports what a refresh or an import saw.
 	Observe(context.Context, *ObserveRequest) (*ObserveResponse, error)
+	// Measure reports what was read about buckets of capacity.
+	Measure(context.Context, *MeasureRequest) (*MeasureResponse, error)
+	// Moment says where the journal stands, for a read that is about to begin.
+	Moment(context.Context, *MomentRequest) (*MomentResponse, error)
+	// Unsettled lists the calls with an unknown outcome that are in the way of
+	// one of the session's own transactions.
+	Unsettled(context.Context, *UnsettledRequest) (*UnsettledResponse, error)
+	// Settle reports what the session read of the object of a call with an
+	// unknown outcome, whosever it is. A read that proves nothing fails with the
+	// reason UNSETTLED and a RetryInfo.
+	Settle(context.Context, *SettleRequest) (*SettleResponse, error)
+	// Senders names the processes that may send calls in the name of the
+	// session, beside the one that is connected. It adds to what was named
+	// before. It has to be acknowledged before the first Start of a call that one
+	// of them sends.
+	Senders(context.Context, *SendersRequest) (*SendersResponse, error)
+	// Buckets says how buckets of capacity stand, and who holds what of them.
+	Buckets(context.Context, *BucketsRequest) (*BucketsResponse, error)
 	// Lookup returns nodes with their references, for rules that follow edges.
 	Lookup(context.Context, *LookupRequest) (*LookupResponse, error)
 	// Explain returns the report of a transaction.
 	Explain(context.Context, *ExplainRequest) (*ExplainResponse, error)
 	// Status lists sessions, transactions and locks.
 	Status(context.Context, *StatusRequest) (*StatusResponse, error)
+	// Report lists what was delayed, refused or passed.
+	Report(context.Context, *ReportRequest) (*ReportResponse, error)
 	// Watch streams what happens, from now on.
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchEvent]) error
 	// Resolve settles an uncertain transaction by a named person's word.
@@ -363,8 +501,29 @@ func (UnimplementedCoordinatorServer) Complete(context.Context, *CompleteRequest
 func (UnimplementedCoordinatorServer) Withdraw(context.Context, *WithdrawRequest) (*WithdrawResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Withdraw not implemented")
 }
+func (UnimplementedCoordinatorServer) Pass(context.Context, *PassRequest) (*Decision, error) {
+	return nil, status.Error(codes.Unimplemented, "method Pass not implemented")
+}
 func (UnimplementedCoordinatorServer) Observe(context.Context, *ObserveRequest) (*ObserveResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Observe not implemented")
+}
+func (UnimplementedCoordinatorServer) Measure(context.Context, *MeasureRequest) (*MeasureResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Measure not implemented")
+}
+func (UnimplementedCoordinatorServer) Moment(context.Context, *MomentRequest) (*MomentResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Moment not implemented")
+}
+func (UnimplementedCoordinatorServer) Unsettled(context.Context, *UnsettledRequest) (*UnsettledResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Unsettled not implemented")
+}
+func (UnimplementedCoordinatorServer) Settle(context.Context, *SettleRequest) (*SettleResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Settle not implemented")
+}
+func (UnimplementedCoordinatorServer) Senders(context.Context, *SendersRequest) (*SendersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Senders not implemented")
+}
+func (UnimplementedCoordinatorServer) Buckets(context.Context, *BucketsRequest) (*BucketsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Buckets not implemented")
 }
 func (UnimplementedCoordinatorServer) Lookup(context.Context, *LookupRequest) (*LookupResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Lookup not implemented")
@@ -374,6 +533,9 @@ func (UnimplementedCoordinatorServer) Explain(context.Context, *ExplainRequest) 
 }
 func (UnimplementedCoordinatorServer) Status(context.Context, *StatusRequest) (*StatusResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Status not implemented")
+}
+func (UnimplementedCoordinatorServer) Report(context.Context, *ReportRequest) (*ReportResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Report not implemented")
 }
 func (UnimplementedCoordinatorServer) Watch(*WatchRequest, grpc.ServerStreamingServer[WatchEvent]) error {
 	return status.Error(codes.Unimplemented, "method Watch not implemented")
@@ -564,6 +726,24 @@ func _Coordinator_Withdraw_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Coordinator_Pass_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PassRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CoordinatorServer).Pass(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Coordinator_Pass_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CoordinatorServer).Pass(ctx, req.(*PassRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Coordinator_Observe_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ObserveRequest)
 	if err := dec(in); err != nil {
@@ -578,6 +758,114 @@ func _Coordinator_Observe_Handler(srv interface{}, ctx context.Context, dec func
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(CoordinatorServer).Observe(ctx, req.(*ObserveRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Coordinator_Measure_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MeasureRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CoordinatorServer).Measure(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Coordinator_Measure_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CoordinatorServer).Measure(ctx, req.(*MeasureRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Coordinator_Moment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MomentRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CoordinatorServer).Moment(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Coordinator_Moment_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CoordinatorServer).Moment(ctx, req.(*MomentRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Coordinator_Unsettled_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UnsettledRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CoordinatorServer).Unsettled(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Coordinator_Unsettled_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CoordinatorServer).Unsettled(ctx, req.(*UnsettledRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Coordinator_Settle_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SettleRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CoordinatorServer).Settle(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Coordinator_Settle_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CoordinatorServer).Settle(ctx, req.(*SettleRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Coordinator_Senders_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SendersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CoordinatorServer).Senders(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Coordinator_Senders_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CoordinatorServer).Senders(ctx, req.(*SendersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Coordinator_Buckets_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BucketsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CoordinatorServer).Buckets(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Coordinator_Buckets_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CoordinatorServer).Buckets(ctx, req.(*BucketsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -632,6 +920,24 @@ func _Coordinator_Status_Handler(srv interface{}, ctx context.Context, dec func(
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(CoordinatorServer).Status(ctx, req.(*StatusRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Coordinator_Report_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReportRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CoordinatorServer).Report(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Coordinator_Report_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CoordinatorServer).Report(ctx, req.(*ReportRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -705,8 +1011,36 @@ var Coordinator_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _Coordinator_Withdraw_Handler,
 		},
 		{
+			MethodName: "Pass",
+			Handler:    _Coordinator_Pass_Handler,
+		},
+		{
 			MethodName: "Observe",
 			Handler:    _Coordinator_Observe_Handler,
+		},
+		{
+			MethodName: "Measure",
+			Handler:    _Coordinator_Measure_Handler,
+		},
+		{
+			MethodName: "Moment",
+			Handler:    _Coordinator_Moment_Handler,
+		},
+		{
+			MethodName: "Unsettled",
+			Handler:    _Coordinator_Unsettled_Handler,
+		},
+		{
+			MethodName: "Settle",
+			Handler:    _Coordinator_Settle_Handler,
+		},
+		{
+			MethodName: "Senders",
+			Handler:    _Coordinator_Senders_Handler,
+		},
+		{
+			MethodName: "Buckets",
+			Handler:    _Coordinator_Buckets_Handler,
 		},
 		{
 			MethodName: "Lookup",
@@ -719,6 +1053,10 @@ var Coordinator_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Status",
 			Handler:    _Coordinator_Status_Handler,
+		},
+		{
+			MethodName: "Report",
+			Handler:    _Coordinator_Report_Handler,
 		},
 		{
 			MethodName: "Resolve",

@@ -101,6 +101,8 @@ var (
 	ErrSessionEnded = errors.New("the session has ended")
 	// ErrTooLate: the lease may be over before the call would be sent.
 	ErrTooLate = errors.New("too late to send the call: the lease may have run out")
+	// ErrReservation: the grant is that of a reservation, which is no call.
+	ErrReservation = errors.New("a reservation is no call: nothing is sent for it")
 	// ErrUnreachable: no coordinator answers at the address.
 	ErrUnreachable = errors.New("the coordinator cannot be reached")
 	// ErrDenied: the socket is another user's. A coordinator serves one user.

@@ -158,6 +158,20 @@ func (c *Client) Explain(ctx context.Context, tx admission.TxID) (conflict.Repor
 	return report, admission.Status(out.GetStatus()), err
 }
 
+// Report lists what was delayed, refused or passed, and which of that ended
+// with a provider error.
+func (c *Client) Report(ctx context.Context) (coordinator.Report, error) {
+	var r coordinator.Report
+	out, err := c.api.Report(ctx, &weaverv1.ReportRequest{})
+	if err != nil {
+		return r, c.explain(ctx, err)
+	}
+	if err := json.Unmarshal(out.GetJson(), &r); err != nil {
+		return r, fmt.Errorf("read the coordinator's report: %w", err)
+	}
+	return r, nil
+}
+
 // Resolve settles an uncertain transaction by a named person's word.
 func (c *Client) Resolve(ctx context.Context, tx admission.TxID, actor, reason string, exists bool) error {
 	_, err := c.api.Resolve(ctx, &weaverv1.ResolveRequest{Tx: string(tx), Actor: actor, Reason: reason, Exists: exists})

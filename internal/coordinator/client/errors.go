@@ -33,6 +33,8 @@ func (c *Client) explain(ctx context.Context, err error) error {
 			return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.target, st.Message())
 		case errors.Is(meant, admission.ErrNoSession):
 			return fmt.Errorf("%w: %w", ErrSessionEnded, meant)
+		case errors.Is(meant, admission.ErrUnsettled):
+			return unsettled(st)
 		default:
 			return &remoteError{text: st.Message(), meant: meant}
 		}

@@ -187,13 +187,8 @@ func (s *Session) Lookup(ctx context.Context, ids ...graph.NodeID) ([]coordinato
 	if err != nil {
 		return nil, 0, err
 	}
-	found := make([]coordinator.Found, len(out.GetNodes()))
-	for i, data := range out.GetNodes() {
-		if err := json.Unmarshal(data, &found[i]); err != nil {
-			return nil, 0, fmt.Errorf("read a node: %w", err)
-		}
-	}
-	return found, out.GetIndex(), nil
+	found, err := readAll[coordinator.Found]("a node", out.GetNodes())
+	return found, out.GetIndex(), err
 }
 
 // AddIntent gives the session another intent, for requests to name.

@@ -27,6 +27,9 @@ const parting = 5 * time.Second
 // request is put again until the lease is over.
 //
 // A request with Key 0 gets a key; a resubmitted one the key it had.
+//
+// The grant of a Reserve is not started: it holds until Withdraw or the end of
+// the session.
 func (s *Session) Submit(ctx context.Context, request admission.Request, resubmit admission.TxID, onWait func(Waiting)) (*Grant, error) {
 	request.Session = admission.SessionID(s.id)
 	request.Key = s.key(request.Key, resubmit)
@@ -72,7 +75,7 @@ func (s *Session) settle(d *weaverv1.Decision, key uint64) (*Grant, error) {
 	tx := admission.TxID(d.GetTx())
 	switch status := admission.Status(d.GetStatus()); status {
 	case admission.Admitted:
-		return &Grant{session: s, tx: tx, token: d.GetToken()}, nil
+		return s.grant(d)
 	case admission.Rejected:
 		report, err := readReport(d.GetReport())
 		if err != nil {

@@ -64,17 +64,31 @@ func (s *Server) Submit(in *weaverv1.SubmitRequest, stream grpc.ServerStreamingS
 }
 
 func send(stream grpc.ServerStreamingServer[weaverv1.Decision], d coordinator.Decision) error {
-	out := &weaverv1.Decision{
-		Tx: string(d.Tx), Status: string(d.Status), Token: d.Token,
-		Index: d.Index, Cause: d.Cause, Foreign: d.Foreign,
-	}
-	if d.Report != nil {
-		var err error
-		if out.Report, err = json.Marshal(d.Report); err != nil {
-			return toStatus(fmt.Errorf("write the report: %w", err))
-		}
+	out, err := decision(d)
+	if err != nil {
+		return err
 	}
 	return stream.Send(out)
+}
+
+// decision is where a transaction stands, as the API writes it.
+func decision(d coordinator.Decision) (*weaverv1.Decision, error) {
+	out := &weaverv1.Decision{
+		Tx: string(d.Tx), Status: string(d.Status), Token: d.Token,
+		Index: d.Index, Cause: d.Cause, Foreign: d.Foreign, Reservation: d.Reservation,
+	}
+	var err error
+	if d.Report != nil {
+		if out.Report, err = json.Marshal(d.Report); err != nil {
+			return nil, toStatus(fmt.Errorf("write the report: %w", err))
+		}
+	}
+	if d.Passed != nil {
+		if out.Passed, err = json.Marshal(d.Passed); err != nil {
+			return nil, toStatus(fmt.Errorf("write how the call passed: %w", err))
+		}
+	}
+	return out, nil
 }
 
 // Start journals that a call is about to be sent.

@@ -20,7 +20,7 @@ const currentName = "current"
 // Leader is who leads the journal in a folder, as that process published it. It
 // may have died since.
 type Leader struct {
-	// Address is a unix:// address.
+	// Address is a unix:// or tcp:// address.
 	Address string `json:"address"`
 	PID     int    `json:"pid"`
 	Version string `json:"version"`

@@ -27,10 +27,8 @@ const scheme = "unix://"
 func SocketPath(address string) (string, error) {
 	path, ok := strings.CutPrefix(address, scheme)
 	switch {
-	case strings.HasPrefix(address, "tcp://"), strings.HasPrefix(address, "https://"), strings.HasPrefix(address, "http://"):
-		return "", fmt.Errorf("%s: this version serves Unix sockets only; use unix:///path/to/socket", address)
 	case !ok:
-		return "", fmt.Errorf("%q is not an address; use unix:///path/to/socket", address)
+		return "", fmt.Errorf("%q is not an address of a socket; use unix:///path/to/socket", address)
 	case !filepath.IsAbs(path):
 		return "", fmt.Errorf("%s: the path of the socket must be absolute, as in unix:///path/to/socket", address)
 	case len(path) > MaxSocketPath:
@@ -44,7 +42,12 @@ func SocketPath(address string) (string, error) {
 // Connections of other users are dropped. A dead socket in its place is
 // replaced, a live one refused. Closing the listener leaves the file; Remove
 // removes it.
+//
+// A tcp:// address is refused with an ExposedError: see Guard.Listen.
 func Listen(ctx context.Context, address string) (net.Listener, error) {
+	if OnNetwork(address) {
+		return nil, &ExposedError{Address: address, Missing: "a certificate, its key and a token"}
+	}
 	path, err := SocketPath(address)
 	if err != nil {
 		return nil, err
@@ -118,9 +121,15 @@ func (p *private) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if sameUser(conn) {
-			return conn, nil
+		if pid, ok := peerOf(conn); ok {
+			return &local{Conn: conn, pid: pid}, nil
 		}
 		conn.Close()
 	}
+}
+
+// local is a connection of a process of the same user and machine.
+type local struct {
+	net.Conn
+	pid int // 0 when it is not known
 }

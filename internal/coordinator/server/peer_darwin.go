@@ -11,16 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sameUser asks the kernel whose process is at the other end. The
-// administrator may look at everything anyway.
-func sameUser(conn net.Conn) bool {
+// peerOf asks the kernel whose process is at the other end. The administrator
+// may look at everything anyway. Which process it is would be of no use here.
+func peerOf(conn net.Conn) (pid int, sameUser bool) {
 	raw, ok := conn.(syscall.Conn)
 	if !ok {
-		return false
+		return 0, false
 	}
 	control, err := raw.SyscallConn()
 	if err != nil {
-		return false
+		return 0, false
 	}
 	var cred *unix.Xucred
 	var credErr error
@@ -28,7 +28,7 @@ func sameUser(conn net.Conn) bool {
 		cred, credErr = unix.GetsockoptXucred(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
 	})
 	if err != nil || credErr != nil {
-		return false
+		return 0, false
 	}
-	return cred.Uid == 0 || int(cred.Uid) == os.Geteuid()
+	return 0, cred.Uid == 0 || int(cred.Uid) == os.Geteuid()
 }

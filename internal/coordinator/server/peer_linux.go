@@ -11,16 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sameUser asks the kernel whose process is at the other end. The
-// administrator may look at everything anyway.
-func sameUser(conn net.Conn) bool {
+// peerOf asks the kernel whose process is at the other end. The administrator
+// may look at everything anyway. The number is 0 for a process that this one
+// cannot see.
+func peerOf(conn net.Conn) (pid int, sameUser bool) {
 	raw, ok := conn.(syscall.Conn)
 	if !ok {
-		return false
+		return 0, false
 	}
 	control, err := raw.SyscallConn()
 	if err != nil {
-		return false
+		return 0, false
 	}
 	var cred *unix.Ucred
 	var credErr error
@@ -28,7 +29,7 @@ func sameUser(conn net.Conn) bool {
 		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	})
 	if err != nil || credErr != nil {
-		return false
+		return 0, false
 	}
-	return cred.Uid == 0 || int(cred.Uid) == os.Geteuid()
+	return int(cred.Pid), cred.Uid == 0 || int(cred.Uid) == os.Geteuid()
 }

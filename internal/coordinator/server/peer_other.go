@@ -7,6 +7,6 @@ package server
 
 import "net"
 
-// sameUser relies on the access rights of the socket and its folder: this
-// system does not say whose process is at the other end.
-func sameUser(net.Conn) bool { return true }
+// peerOf relies on the access rights of the socket and its folder: this system
+// does not say whose process is at the other end.
+func peerOf(net.Conn) (pid int, sameUser bool) { return 0, true }

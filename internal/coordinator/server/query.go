@@ -108,6 +108,19 @@ func (s *Server) Status(ctx context.Context, _ *weaverv1.StatusRequest) (*weaver
 	return &weaverv1.StatusResponse{Json: data}, nil
 }
 
+// Report lists what was delayed, refused or passed.
+func (s *Server) Report(ctx context.Context, _ *weaverv1.ReportRequest) (*weaverv1.ReportResponse, error) {
+	r, err := s.c.Report(ctx)
+	if err != nil {
+		return nil, toStatus(err)
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		return nil, toStatus(fmt.Errorf("write the report: %w", err))
+	}
+	return &weaverv1.ReportResponse{Json: data}, nil
+}
+
 // Watch streams what happens from now on. The headers leave once that is so.
 func (s *Server) Watch(_ *weaverv1.WatchRequest, stream grpc.ServerStreamingServer[weaverv1.WatchEvent]) error {
 	ctx, cancel := s.whileServing(stream.Context())

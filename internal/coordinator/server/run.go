@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator"
@@ -19,8 +20,11 @@ import (
 
 // Config is what a coordinator process works with.
 type Config struct {
-	// Listen is the address, unix:///path/to/socket.
+	// Listen is the address: unix:///path/to/socket, or tcp://HOST:PORT with a
+	// Security. Port 0 takes one that is free; Ready says which.
 	Listen string
+	// Security is needed for a tcp:// address, and for nothing else.
+	Security Security
 	// Address makes the address once the epoch is known; it takes the place
 	// of Listen where every leader has an address of its own.
 	Address func(epoch uint64) string
@@ -49,15 +53,9 @@ type Config struct {
 // for longer than config.LeadWithin. While it serves, a file beside the journal
 // says so: see ReadLeader.
 func Run(ctx context.Context, config Config) (err error) {
-	if config.Address == nil {
-		// Before the journal is touched.
-		path, err := SocketPath(config.Listen)
-		if err != nil {
-			return err
-		}
-		if err := prepareFolder(path); err != nil {
-			return err
-		}
+	guard, err := prepare(config) // before the journal is touched
+	if err != nil {
+		return err
 	}
 	j, err := bboltjournal.Open(config.Dir)
 	if err != nil {
@@ -69,12 +67,37 @@ func Run(ctx context.Context, config Config) (err error) {
 		return inUse(config.Dir, j.Explain(err))
 	}
 	defer func() { err = errors.Join(err, closeWithin(c)) }()
-	s := New(c)
+	s := New(c, Processes(filepath.Join(config.Dir, processesName)), Guarded(guard))
 	s.removed = func() bool {
 		_, err := os.Stat(j.Path())
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	return serve(ctx, config, c, s)
+}
+
+// processesName is the file beside the journal about the processes of sessions.
+const processesName = "processes"
+
+// prepare checks what can be checked of the address. The guard is nil where
+// nothing listens on a network.
+func prepare(config Config) (*Guard, error) {
+	switch {
+	case config.Address != nil:
+		return nil, nil
+	case OnNetwork(config.Listen):
+		if _, err := HostPort(config.Listen); err != nil {
+			return nil, err
+		}
+		if missing := config.Security.missing(); missing != "" {
+			return nil, &ExposedError{Address: config.Listen, Missing: missing}
+		}
+		return NewGuard(config.Security, config.Logger)
+	}
+	path, err := SocketPath(config.Listen)
+	if err != nil {
+		return nil, err
+	}
+	return nil, prepareFolder(path)
 }
 
 // start leads the journal.
@@ -108,9 +131,12 @@ func serve(ctx context.Context, config Config, c *coordinator.Coordinator, s *Se
 	if config.Address != nil {
 		address = config.Address(c.Epoch())
 	}
-	l, err := Listen(ctx, address)
+	l, err := s.listen(ctx, address)
 	if err != nil {
 		return err
+	}
+	if OnNetwork(address) {
+		address = networkScheme + l.Addr().String()
 	}
 	defer removeSocket(address)
 	leader := Leader{Address: address, PID: os.Getpid(), Version: config.Version, Epoch: c.Epoch()}
@@ -125,6 +151,14 @@ func serve(ctx context.Context, config Config, c *coordinator.Coordinator, s *Se
 		}
 	}
 	return s.Serve(ctx, &closing{Listener: l, before: gone}, config.IdleExit)
+}
+
+// listen listens on either kind of address.
+func (s *Server) listen(ctx context.Context, address string) (net.Listener, error) {
+	if s.guard != nil && OnNetwork(address) {
+		return s.guard.Listen(ctx, address)
+	}
+	return Listen(ctx, address)
 }
 
 // closing calls before ahead of the first Close, so that nobody is sent to a

@@ -17,6 +17,7 @@ import (
 
 	weaverv1 "github.com/tfweaver/tfweaver/api/weaver/v1"
 	"github.com/tfweaver/tfweaver/internal/coordinator"
+	"github.com/tfweaver/tfweaver/internal/coordinator/liveness"
 )
 
 // Protocol is the version of the API's semantics.
@@ -27,6 +28,8 @@ const (
 	maxMessage = 32 << 20
 	// maxStreams bounds what one connection may have under way.
 	maxStreams = 1024
+	// handshake is how long a connection may take to become one.
+	handshake = 20 * time.Second
 	// maxHeader bounds the metadata of a call.
 	maxHeader = 16 << 10
 	// farewell is for how long answers under way are waited for at the end.
@@ -40,6 +43,8 @@ type Server struct {
 	log   *slog.Logger
 	grpc  *grpc.Server
 	conns connections
+	kin   *liveness.Registry
+	guard *Guard // nil where nothing listens on a network
 	// removed says that the journal was taken away; nil where it cannot be.
 	removed func() bool
 	// life ends when the server stops.
@@ -47,17 +52,42 @@ type Server struct {
 	quit context.CancelFunc
 }
 
+// Option is a choice for New.
+type Option func(*Server)
+
+// Processes names the file in which is kept what is known of the processes of
+// sessions, so that a session whose processes died while nobody served is found
+// dead. It belongs to the journal, and to the machine. Without it nothing is
+// kept.
+func Processes(path string) Option {
+	return func(s *Server) { s.kin = liveness.Open(path, s.log) }
+}
+
+// Guarded lets connections in that come over a network, as far as the guard
+// does; without it they are refused.
+func Guarded(g *Guard) Option {
+	return func(s *Server) { s.guard = g }
+}
+
 // New returns a server that listens nowhere yet.
-func New(c *coordinator.Coordinator) *Server {
+func New(c *coordinator.Coordinator, options ...Option) *Server {
 	s := &Server{c: c, log: c.Config().Logger}
 	s.life, s.quit = context.WithCancel(context.Background())
-	s.grpc = grpc.NewServer(
+	for _, o := range options {
+		o(s)
+	}
+	if s.kin == nil {
+		s.kin = liveness.Open("", s.log)
+	}
+	s.grpc = grpc.NewServer(append(s.guard.options(),
+		grpc.Creds(&door{guard: s.guard}),
 		grpc.MaxRecvMsgSize(maxMessage),
 		grpc.MaxSendMsgSize(maxMessage),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.MaxHeaderListSize(maxHeader),
+		grpc.ConnectionTimeout(handshake),
 		grpc.StatsHandler(&s.conns),
-	)
+	)...)
 	weaverv1.RegisterCoordinatorServer(s.grpc, s)
 	return s
 }
@@ -66,8 +96,14 @@ func New(c *coordinator.Coordinator) *Server {
 // nor a connection nor a held lock for idle (0: never). It closes l, but neither the
 // coordinator nor its journal. It returns nil after an orderly end.
 func (s *Server) Serve(ctx context.Context, l net.Listener, idle time.Duration) error {
-	served := make(chan error, 1)
+	served, mourned := make(chan error, 1), make(chan struct{})
 	go func() { served <- s.grpc.Serve(l) }()
+	go func() {
+		defer close(mourned)
+		if err := s.kin.Watch(s.life, s.c); err != nil {
+			s.log.Warn("nobody watches processes; only the end of leases tells who is gone", "error", err)
+		}
+	}()
 	var err error
 	select {
 	case err = <-served:
@@ -76,6 +112,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, idle time.Duration) 
 		s.log.Info("nobody is here any more", "idle", idle)
 	}
 	s.stop()
+	<-mourned
 	if err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 		return fmt.Errorf("serve: %w", err)
 	}

@@ -323,8 +323,8 @@ func TestListen(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
 	for address, want := range map[string]string{
-		"tcp://127.0.0.1:0":                          "Unix sockets only",
-		"https://example.com":                        "Unix sockets only",
+		"tcp://127.0.0.1:0":                          "does not listen on a network without TLS and a token",
+		"https://example.com":                        "unix:///path",
 		"/a/path":                                    "unix:///path",
 		"unix://relative/s":                          "absolute",
 		"unix:///" + strings.Repeat("long/", 40):     "shorter",

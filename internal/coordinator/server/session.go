@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"time"
 
 	"google.golang.org/grpc"
@@ -61,10 +62,12 @@ func (s *Server) OpenSession(ctx context.Context, in *weaverv1.OpenSessionReques
 	if err != nil {
 		return nil, toStatus(err)
 	}
+	session.Labels[coordinator.LabelIdentity] = identity(visitorOf(ctx))
 	opened, err := s.c.OpenSession(ctx, session, intent)
 	if err != nil {
 		return nil, toStatus(err)
 	}
+	s.opened(ctx, opened.Session)
 	s.log.Info("session opened", "session", opened.Session, "actor", session.Actor, "origin", session.Origin)
 	return &weaverv1.OpenSessionResponse{
 		SessionId: string(opened.Session), Secret: opened.Credential,
@@ -91,10 +94,12 @@ func readSession(in *weaverv1.OpenSessionRequest) (admission.Session, admission.
 	if err := limit(short, 2*maxLabels+6, maxName); err != nil {
 		return admission.Session{}, admission.Intent{}, err
 	}
+	labels := make(map[string]string, len(in.GetLabels())+1)
+	maps.Copy(labels, in.GetLabels())
 	intent, err := readIntent(in.GetIntent())
 	return admission.Session{
 		Actor: in.GetActor(), Tool: in.GetTool(), Host: in.GetHost(), RunURL: in.GetRunUrl(),
-		Origin: in.GetOrigin(), Labels: in.GetLabels(), Policy: admission.Policy(in.GetPolicy()),
+		Origin: in.GetOrigin(), Labels: labels, Policy: admission.Policy(in.GetPolicy()),
 		Lease: int64(lease), Phase: in.GetPhase(),
 	}, intent, err
 }

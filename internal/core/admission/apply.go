@@ -25,6 +25,9 @@ type decision struct {
 	*State
 	at     int64
 	events []Event
+	// again is true when the queue has to be judged once more: what was decided
+	// concerns waiters that were judged before.
+	again bool
 }
 
 // emit folds one decision onto the state.
@@ -72,6 +75,14 @@ func (d *decision) decide(c Command) error {
 		return d.resolve(c)
 	case Observe:
 		return d.observe(c)
+	case Measure:
+		return d.measure(c)
+	case Settle:
+		return d.settleBy(c)
+	case Pass:
+		return d.passOn(c)
+	case Deceased:
+		return d.deceased(c)
 	default:
 		return fmt.Errorf("%w: command %T", ErrMalformed, c)
 	}

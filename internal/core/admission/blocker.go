@@ -25,7 +25,7 @@ func (s *State) Blockers(id TxID) []Blocker {
 	if e.Status != Queued {
 		return append([]Blocker(nil), e.Blockers...)
 	}
-	return s.blockers(&e.Tx, nil)
+	return s.blockers(e, nil)
 }
 
 // Place is the place of a waiting transaction: position is 1 plus the number
@@ -37,36 +37,96 @@ func (s *State) Place(id TxID) (position, ahead int) {
 	if e == nil || e.Status != Queued {
 		return 0, 0
 	}
+	a := s.asks(e)
 	for other := range s.before(&e.Tx) {
-		if _, _, clash := e.Locks.Clash(other.Locks); clash {
+		if s.yields(e, &a, other) {
 			ahead++
 		}
 	}
 	position = ahead + 1
 	holders := map[lock.Owner]bool{}
-	for _, c := range s.locks.Conflicts(lock.Owner(id), e.Locks) {
+	for _, c := range s.conflicts(e, &a) {
 		holders[c.Holder.Owner] = true
+	}
+	for _, f := range s.escrow.Shortfalls(a.demand) {
+		for _, share := range s.escrow.Shares(f.Bucket) {
+			holders[lock.Owner(share.Owner)] = true
+		}
 	}
 	return position, ahead + len(holders)
 }
 
-// blockers are the reasons why tx, which need not be in the queue, cannot be
-// admitted now.
-func (s *State) blockers(tx *Tx, own map[graph.NodeID]bool) []Blocker {
-	var list []Blocker
-	for _, c := range s.locks.Conflicts(lock.Owner(tx.ID), tx.Locks) {
-		list = append(list, s.lockBlocker(c.Want, c.Held, TxID(c.Holder.Owner), false))
+// conflicts are the holds that exclude what a waiter asks for: calls and, of
+// other runs, claims.
+func (s *State) conflicts(e *entry, a *asked) []lock.Conflict {
+	list := s.locks.Conflicts(lock.Owner(e.ID), e.Locks)
+	if len(a.claim) > 0 {
+		list = append(list, s.foreignCalls(e.Session, a.locks)...)
 	}
-	list = append(list, s.declaredBlockers(tx, s.awaited(tx, own))...)
-	for e := range s.before(tx) {
+	if s.claimOf(e.Plan, e.Call) == nil {
+		list = append(list, s.foreignClaims(e.Session, a.locks)...)
+	}
+	return distinct(list)
+}
+
+// distinct keeps the first conflict of each holder on each node: a call holds
+// beside the claim that it began.
+func distinct(list []lock.Conflict) []lock.Conflict {
+	type place struct {
+		node  graph.NodeID
+		owner lock.Owner
+	}
+	seen := map[place]bool{}
+	return slices.DeleteFunc(list, func(c lock.Conflict) bool {
+		p := place{c.Want.Node, c.Holder.Owner}
+		twice := seen[p]
+		seen[p] = true
+		return twice
+	})
+}
+
+// blockers are the reasons why a transaction, which need not be in the queue,
+// cannot be admitted now.
+func (s *State) blockers(e *entry, own map[graph.NodeID]bool) []Blocker {
+	tx := &e.Tx
+	if p, _ := s.planOf(tx); p != nil {
+		own = p.creates()
+	}
+	a := s.asks(e)
+	list := s.conflictBlockers(tx, s.conflicts(e, &a))
+	list = append(list, s.shortBlockers(e, a.demand)...)
+	list = append(list, s.declaredBlockers(tx, s.awaited(tx.Session, a.guards, own))...)
+	for w := range s.before(tx) {
 		if len(list) >= MaxBlockers {
 			break
 		}
-		if mine, theirs, clash := tx.Locks.Clash(e.Locks); clash && !s.dormant(&e.Tx) {
-			list = append(list, s.lockBlocker(mine, theirs, e.ID, true))
+		if !s.stands(w) || !s.yields(e, &a, w) {
+			continue
+		}
+		theirs := s.asks(w)
+		if mine, other, clash := a.locks.Clash(theirs.locks); clash {
+			list = append(list, s.lockBlocker(mine, other, w.ID, true))
+		} else if k, contends := a.demand.Contends(theirs.demand); contends {
+			list = append(list, s.aheadBlocker(a.demand, k, w))
 		}
 	}
 	return limit(list)
+}
+
+func (s *State) conflictBlockers(tx *Tx, conflicts []lock.Conflict) []Blocker {
+	var list []Blocker
+	for _, c := range conflicts {
+		holder := TxID(c.Holder.Owner)
+		claim := s.claims[holder]
+		if claim == nil || s.locks.Holds(c.Holder.Owner, c.Want.Node) {
+			list = append(list, s.lockBlocker(c.Want, c.Held, holder, false))
+			continue
+		}
+		b := s.lockBlocker(c.Want, c.Held, holder, false)
+		b.Claim = holder
+		list = append(list, b)
+	}
+	return list
 }
 
 // lockBlocker reports two clashing wants. The rule is the one that asks for
@@ -88,23 +148,30 @@ func (s *State) lockBlocker(mine, theirs lock.Want, holder TxID, ahead bool) Blo
 // declaredBlockers report objects that other sessions have yet to make.
 func (s *State) declaredBlockers(tx *Tx, awaited []graph.NodeID) []Blocker {
 	var list []Blocker
-	for _, g := range tx.Guards {
-		if g.Kind != Present || !slices.Contains(awaited, g.Node) {
-			continue
-		}
-		by := s.declared[g.Node][0]
+	for _, id := range awaited {
+		by := s.declared[id][0]
 		b := Blocker{
-			Node: g.Node, Relation: lock.Guarded, Rule: g.Rule, Class: "dependency", Guard: Present,
+			Node: id, Relation: lock.Guarded, Rule: ruleOf(tx.Guards, id), Class: "dependency", Guard: Present,
 			HolderSession: by, HolderIntent: s.sessions[by].first,
-			Fact: "declared", FactNode: g.Node, FactAt: s.sessions[by].OpenedAt,
+			Fact: "declared", FactNode: id, FactAt: s.sessions[by].OpenedAt,
 		}
-		if maker := s.maker(g.Node); maker != nil {
+		if maker := s.maker(id); maker != nil {
 			b.Holder, b.HolderSession, b.HolderIntent = maker.ID, maker.Session, maker.Intent
 			b.Ahead = !maker.Status.Holds()
 		}
 		list = append(list, b)
 	}
 	return list
+}
+
+// ruleOf is the rule that asks for an object to be there.
+func ruleOf(guards []Guard, id graph.NodeID) string {
+	for _, g := range guards {
+		if g.Kind == Present && g.Node == id {
+			return g.Rule
+		}
+	}
+	return ""
 }
 
 // maker is the transaction that creates a node, running or waiting.
@@ -114,7 +181,10 @@ func (s *State) maker(id graph.NodeID) *Tx {
 			return &e.Tx
 		}
 	}
-	return s.creator(id)
+	if e := s.creator(id); e != nil {
+		return &e.Tx
+	}
+	return nil
 }
 
 func replan(list []Blocker) []Blocker {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
 	"github.com/tfweaver/tfweaver/internal/core/mode"
@@ -84,3 +85,33 @@ func (m *machine) want(id TxID, s Status) {
 }
 
 func pathOf(i int) graph.NodeID { return graph.NodeID(fmt.Sprintf("r/g%03d/x%05d", i%100, i)) }
+
+// replaceOf is a reservation for one replace, the old object first, whose new
+// object has the effects.
+func replaceOf(session SessionID, path graph.NodeID, e escrow.Effects) Request {
+	del, create := write(session, Delete, path), write(session, Create, path)
+	name := string(path)
+	var frees []escrow.Effect
+	for _, x := range e {
+		frees = append(frees, escrow.Effect{Bucket: x.Bucket, Amount: -x.Amount})
+	}
+	return Request{
+		Session: session, Action: Reserve, Nodes: del.Nodes,
+		Calls: []Planned{
+			{
+				ID: CallID("create " + name), Self: path, Action: Create, Locks: create.Locks,
+				Effects: e, After: []CallID{CallID("delete " + name)}, Group: name,
+			},
+			{
+				ID: CallID("delete " + name), Self: path, Action: Delete, Locks: del.Locks,
+				Effects: escrow.Collect(frees...), Group: name,
+			},
+		},
+	}
+}
+
+// planned is a request that a plan foresaw.
+func planned(q Request, plan TxID, call CallID) Request {
+	q.Plan, q.Call = plan, call
+	return q
+}

@@ -47,6 +47,9 @@ func (d *decision) start(c Start) error {
 	case Actioning: // said twice
 		return nil
 	case Admitted:
+		if e.Action == Reserve {
+			return fmt.Errorf("%w: a reservation is no call", ErrMalformed)
+		}
 		d.emit(TxStarted{Tx: c.Tx, At: d.at})
 		return nil
 	default:
@@ -75,6 +78,7 @@ func (d *decision) complete(c Complete) error {
 		return nil
 	case c.Result == Lost:
 		d.emit(TxUncertain{Tx: c.Tx, At: d.at, Cause: "answer lost"})
+		d.drain() // what waits for its success is refused
 		return nil
 	}
 	d.finish(&e.Tx, ended)
@@ -115,7 +119,13 @@ func (d *decision) finish(tx *Tx, e TxEnded) {
 	if e.Bind.ID != "" {
 		e.Bind, e.Collision = d.bind(tx, e.Bind)
 	}
+	if tx.Action == Reserve && tx.Status == Admitted {
+		d.dissolve(tx.ID)
+	}
 	d.emit(e)
+	if tx.Plan != "" {
+		d.closeClaims(tx.Plan)
+	}
 	d.drain()
 }
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
 )
@@ -112,17 +113,99 @@ func (c *canonical) request(r *Request) {
 		c.decl(d)
 	}
 	c.plan(r.Locks)
-	c.number(uint64(len(r.Guards)))
-	for _, g := range r.Guards {
+	c.guards(r.Guards)
+	c.edges(r.Edges)
+	c.flag(r.KeepEdges)
+	c.edges(r.AddEdges)
+	c.edges(r.DropEdges)
+	c.effects(r.Effects)
+	c.text(string(r.Plan))
+	c.text(string(r.Call))
+	c.number(uint64(len(r.Calls)))
+	for _, p := range r.Calls {
+		c.planned(p)
+	}
+	c.flag(r.Whole)
+	c.flag(r.Advisory)
+	c.number(uint64(r.Lands))
+	c.number(uint64(r.Timeout))
+}
+
+func (c *canonical) guards(list []Guard) {
+	c.number(uint64(len(list)))
+	for _, g := range list {
 		c.text(string(g.Kind))
 		c.text(string(g.Node))
 		c.number(g.Value)
 		c.text(g.Rule)
 	}
-	c.edges(r.Edges)
-	c.flag(r.KeepEdges)
-	c.edges(r.AddEdges)
-	c.edges(r.DropEdges)
+}
+
+func (c *canonical) effects(list escrow.Effects) {
+	c.number(uint64(len(list)))
+	for _, e := range list {
+		c.text(string(e.Bucket))
+		c.b = binary.AppendVarint(c.b, e.Amount)
+	}
+}
+
+func (c *canonical) calls(list []CallID) {
+	c.number(uint64(len(list)))
+	for _, id := range list {
+		c.text(string(id))
+	}
+}
+
+func (c *canonical) planned(p Planned) {
+	for _, s := range []string{string(p.ID), string(p.Self), string(p.Action), p.Address, p.Group} {
+		c.text(s)
+	}
+	c.plan(p.Locks)
+	c.guards(p.Guards)
+	c.effects(p.Effects)
+	c.calls(p.After)
+}
+
+func (c *canonical) capacity(s *State) {
+	var index func(uint64) uint64
+	if c.abstract {
+		index = func(i uint64) uint64 {
+			at, _ := slices.BinarySearch(c.indexes, i)
+			return uint64(at)
+		}
+	}
+	c.b = s.escrow.AppendCanonical(c.b, index)
+	c.number(uint64(len(s.read)))
+	for _, k := range slices.Sorted(maps.Keys(s.read)) {
+		c.text(string(k))
+		c.time(s.read[k])
+	}
+}
+
+func (c *canonical) claims(s *State) {
+	c.number(uint64(len(s.plans)))
+	for _, id := range slices.Sorted(maps.Keys(s.plans)) {
+		c.text(string(id))
+		c.text(s.plans[id].marks())
+	}
+	c.number(uint64(len(s.claims)))
+	for _, x := range s.Claims() {
+		c.text(string(x.ID))
+		c.text(string(x.Plan))
+		c.calls(x.Calls)
+		c.plan(x.Locks)
+		c.time(x.Since)
+	}
+}
+
+func (c *canonical) pass(p *Pass) {
+	c.flag(p != nil)
+	if p == nil {
+		return
+	}
+	for _, s := range []string{string(p.Tx), p.Mode, p.By, p.Reason, string(p.Of)} {
+		c.text(s)
+	}
 }
 
 func (c *canonical) plan(p lock.Plan) {
@@ -148,6 +231,17 @@ func (c *canonical) blockers(list []Blocker) {
 		c.flag(b.Ahead)
 		c.time(b.FactAt)
 		c.flag(b.Replan)
+		c.text(string(b.Claim))
+		c.flag(b.Exceeded)
+		c.flag(b.Dead)
+		c.flag(b.Capacity != nil)
+		if x := b.Capacity; x != nil {
+			c.text(string(x.Bucket))
+			for _, n := range []int64{x.Limit, x.Used, x.Reserved, x.Theirs, x.Asked} {
+				c.b = binary.AppendVarint(c.b, n)
+			}
+			c.flag(x.Hopeless)
+		}
 	}
 }
 
@@ -170,8 +264,12 @@ func (c *canonical) tx(e *entry) {
 	c.text(e.Reason)
 	c.flag(e.Exists)
 	c.flag(e.slim)
+	c.ticket(e.Rank)
+	c.text(string(e.Claim))
+	c.pass(e.Passed)
 	if !c.abstract {
 		c.blockers(e.Blockers)
+		c.blockers(e.Delayed)
 	}
 }
 
@@ -213,7 +311,7 @@ func (c *canonical) seat(x *seat) {
 		c.text(k)
 		c.text(x.Labels[k])
 	}
-	for _, t := range []int64{x.Lease, x.Expires, x.OpenedAt, x.EndedAt} {
+	for _, t := range []int64{x.Lease, x.Expires, x.OpenedAt, x.EndedAt, x.DeadAt} {
 		c.time(t)
 	}
 	c.ids(x.declares)

@@ -136,6 +136,7 @@ func (s *State) bury(id graph.NodeID, by SessionID, c graph.Change) {
 			n.Touch(string(by), s.index)
 		})
 		s.graph.SetEdges(g, nil)
+		s.forgetBuckets(g)
 		if c.Session != "" {
 			s.remember(g, c)
 		}

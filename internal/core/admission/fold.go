@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
 )
@@ -51,6 +52,14 @@ func (s *State) fold(e Event) error {
 		return s.foldSubmitted(e)
 	case Observed:
 		return s.foldObserved(e)
+	case Measured:
+		return s.foldMeasured(e)
+	case SenderDied:
+		return s.seat(e.Session, func(x *seat) { x.DeadAt = e.At })
+	case ClaimAdmitted:
+		return s.foldClaimAdmitted(e)
+	case ClaimEnded:
+		return s.foldClaimEnded(e)
 	default:
 		return s.foldTx(e)
 	}
@@ -60,19 +69,25 @@ func (s *State) fold(e Event) error {
 func (s *State) foldTx(e Event) error {
 	switch e := e.(type) {
 	case TxQueued:
-		return s.on(e.Tx, func(x *entry) error { x.Blockers = e.Blockers; return nil }, Queued)
+		return s.on(e.Tx, func(x *entry) error { s.foldQueued(x, e); return nil }, Queued)
 	case TxAdmitted:
 		return s.on(e.Tx, func(x *entry) error { return s.foldAdmitted(x, e) }, Queued)
+	case TxPassed:
+		return s.on(e.Tx, func(x *entry) error { return s.foldPassed(x, e) }, Queued, Rejected, Stale)
 	case TxRejected:
-		return s.on(e.Tx, func(x *entry) error { s.retire(x, Rejected, e.At, e.Blockers); return nil }, Queued)
+		return s.on(e.Tx, func(x *entry) error {
+			s.proceed(&x.Tx, dead)
+			s.retire(x, Rejected, e.At, e.Blockers)
+			return nil
+		}, Queued)
 	case TxStaled:
 		return s.on(e.Tx, func(x *entry) error { s.retire(x, Stale, e.At, e.Blockers); return nil }, Queued)
 	case TxStarted:
-		return s.on(e.Tx, func(x *entry) error { s.foldStarted(x, e); return nil }, Admitted)
+		return s.on(e.Tx, func(x *entry) error { return s.foldStarted(x, e) }, Admitted)
 	case TxUncertain:
-		return s.on(e.Tx, func(x *entry) error { s.foldUncertain(x, e); return nil }, Actioning)
+		return s.on(e.Tx, func(x *entry) error { return s.foldUncertain(x, e) }, Actioning)
 	case TxEnded:
-		return s.on(e.Tx, func(x *entry) error { s.foldEnded(x, e); return nil }, Queued, Admitted, Actioning, Uncertain)
+		return s.on(e.Tx, func(x *entry) error { return s.foldEnded(x, e) }, Queued, Admitted, Actioning, Uncertain)
 	default:
 		return fmt.Errorf("event %T: %w", e, ErrNewer)
 	}
@@ -205,9 +220,14 @@ func (s *State) foldSubmitted(e TxSubmitted) error {
 	} else {
 		s.refs[tx.Session]++
 	}
+	x, err := newEntry(tx)
+	if err != nil {
+		return fmt.Errorf("transaction %s: %w: %w", tx.ID, err, ErrReplay)
+	}
+	x.digest = digest(&tx.Request)
 	s.ahead = nil
 	s.ticket = max(s.ticket, tx.Ticket)
-	s.txs[tx.ID] = &entry{Tx: tx, digest: digest(&tx.Request)}
+	s.txs[tx.ID] = x
 	if tx.Key != 0 {
 		s.keys[key{tx.Session, tx.Key}] = tx.ID
 	}
@@ -216,17 +236,70 @@ func (s *State) foldSubmitted(e TxSubmitted) error {
 	return nil
 }
 
+// foldQueued keeps who was in the way at first, for reports.
+func (s *State) foldQueued(x *entry, e TxQueued) {
+	x.Blockers = e.Blockers
+	for _, b := range e.Blockers {
+		if b.HolderSession != x.Session && len(x.Delayed) < maxDelayed {
+			x.Delayed = append(x.Delayed[:len(x.Delayed):len(x.Delayed)], b)
+		}
+	}
+}
+
+// maxDelayed bounds the reasons of a wait that are kept when it is over.
+const maxDelayed = 3
+
 func (s *State) foldAdmitted(x *entry, e TxAdmitted) error {
 	if err := s.locks.Acquire(lock.Owner(x.ID), x.Locks); err != nil {
 		return fmt.Errorf("%w: %w", err, ErrReplay)
 	}
-	if e.Token <= s.token {
-		return fmt.Errorf("token %d after %d: %w", e.Token, s.token, ErrReplay)
+	if err := s.take(x); err != nil {
+		return fmt.Errorf("%w: %w", err, ErrReplay)
+	}
+	if err := s.admitted(x, e.Token, e.At); err != nil {
+		return err
+	}
+	x.Blockers = nil
+	if c := s.claimOf(x.Plan, x.Call); c != nil {
+		x.Claim = c.ID
+	}
+	return nil
+}
+
+// admitted moves a transaction from the queue among those that may be sent.
+func (s *State) admitted(x *entry, token uint64, at int64) error {
+	if token <= s.token {
+		return fmt.Errorf("token %d after %d: %w", token, s.token, ErrReplay)
 	}
 	s.unqueue(x.ID)
-	s.token = e.Token
-	x.Status, x.Token, x.AdmittedAt, x.Blockers = Admitted, e.Token, e.At, nil
+	s.token = token
+	x.Status, x.Token, x.AdmittedAt = Admitted, token, at
+	if x.Action != Reserve {
+		return nil
+	}
+	s.plans[x.ID] = newPlan(&x.Request)
+	if rank := x.Ticket; len(x.demand) > 0 {
+		s.inherit(x.ID, rank)
+	}
 	return nil
+}
+
+// inherit gives the calls of a plan that wait already the place of its
+// reservation.
+func (s *State) inherit(planTx TxID, rank uint64) {
+	for _, id := range s.queue {
+		if s.txs[id].Plan == planTx {
+			s.change(id, func(e *entry) { e.Rank = rank })
+		}
+	}
+	slices.SortStableFunc(s.queue, s.compareTickets)
+}
+
+// proceed moves a planned call on.
+func (s *State) proceed(tx *Tx, f phase) {
+	if p, i := s.planOf(tx); p != nil && p.phases[i] != f {
+		s.plans[tx.Plan] = p.with(i, f)
+	}
 }
 
 func (s *State) unqueue(id TxID) {
@@ -236,8 +309,12 @@ func (s *State) unqueue(id TxID) {
 	}
 }
 
-func (s *State) foldStarted(x *entry, e TxStarted) {
+func (s *State) foldStarted(x *entry, e TxStarted) error {
 	x.Status, x.StartedAt, x.StartedIndex = Actioning, e.At, s.index
+	if err := s.sent(&x.Tx); err != nil {
+		return fmt.Errorf("%w: %w", err, ErrReplay)
+	}
+	s.proceed(&x.Tx, running)
 	if n := s.object(x.Self); n != nil {
 		x.Before = n.Lifecycle
 	}
@@ -248,18 +325,38 @@ func (s *State) foldStarted(x *entry, e TxStarted) {
 	if l, ok := during(x.Action, x.Before); ok {
 		s.lifecycle(x.Self, l, x.Session)
 	}
+	return nil
 }
 
-func (s *State) foldUncertain(x *entry, e TxUncertain) {
+func (s *State) foldUncertain(x *entry, e TxUncertain) error {
 	x.Status, x.Cause = Uncertain, e.Cause
+	if err := s.spend(&x.Tx, escrow.Uncertain); err != nil {
+		return fmt.Errorf("%w: %w", err, ErrReplay)
+	}
+	if p, i := s.planOf(&x.Tx); p != nil {
+		s.plans[x.Plan] = p.without(i)
+	}
 	if x.Action != Read {
 		s.lifecycle(x.Self, graph.Uncertain, x.Session)
 	}
+	return nil
 }
 
-func (s *State) foldEnded(x *entry, e TxEnded) {
+func (s *State) foldEnded(x *entry, e TxEnded) error {
 	s.locks.Release(lock.Owner(x.ID))
+	if x.Action == Reserve {
+		s.escrow.Release(escrow.Owner(x.ID))
+		delete(s.plans, x.ID)
+	} else if err := s.spend(&x.Tx, capacityOutcome(&x.Tx, e)); err != nil {
+		return fmt.Errorf("%w: %w", err, ErrReplay)
+	}
 	s.settle(&x.Tx, e)
+	if e.Status == Operational {
+		s.proceed(&x.Tx, done)
+	} else {
+		s.proceed(&x.Tx, dead)
+	}
 	x.Exists, x.Cause, x.By, x.Reason = e.Exists, e.Cause, e.By, e.Reason
 	s.retire(x, e.Status, e.At, nil)
+	return nil
 }

@@ -52,8 +52,11 @@ func (s *State) forecast(r Request, own map[graph.NodeID]bool) Prospect {
 		return Prospect{Err: err}
 	}
 	// Without a ticket it stands behind everybody.
-	tx := &Tx{Request: r}
-	v, why := s.judgeFor(tx, s.demand(), own)
+	e, err := newEntry(Tx{Request: r})
+	if err != nil {
+		return Prospect{Err: err}
+	}
+	v, why := s.judgeFor(e, s.demand(), own)
 	switch v {
 	case grant:
 		return Prospect{Decision: Admitted}
@@ -62,6 +65,6 @@ func (s *State) forecast(r Request, own map[graph.NodeID]bool) Prospect {
 	case stale:
 		return Prospect{Decision: Stale, Blockers: why}
 	default:
-		return Prospect{Decision: Queued, Dormant: v == dormant, Blockers: s.blockers(tx, own)}
+		return Prospect{Decision: Queued, Dormant: v == dormant, Blockers: s.blockers(e, own)}
 	}
 }

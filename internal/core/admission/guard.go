@@ -11,19 +11,33 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/lock"
 )
 
-// awaited are the nodes that Present guards of tx wait for: declared by another
-// live session, by no plan of its own, and not made yet.
-func (s *State) awaited(tx *Tx, own map[graph.NodeID]bool) []graph.NodeID {
+// awaited are the nodes that Present guards of a session wait for: declared by
+// another live session, by no plan of its own, and not made yet.
+func (s *State) awaited(session SessionID, guards []Guard, own map[graph.NodeID]bool) []graph.NodeID {
 	var list []graph.NodeID
-	for _, g := range tx.Guards {
-		if g.Kind == Present && !own[g.Node] && s.awaits(tx.Session, g.Node) {
+	for _, g := range guards {
+		if g.Kind == Present && !own[g.Node] && s.awaits(session, g.Node) {
 			list = append(list, g.Node)
 		}
 	}
 	return list
 }
 
-func (s *State) dormant(tx *Tx) bool { return len(s.awaited(tx, nil)) > 0 }
+func (s *State) dormant(e *entry) bool {
+	if len(s.declared) == 0 {
+		return false
+	}
+	return len(s.awaitedBy(e)) > 0
+}
+
+// awaitedBy is awaited for everything that a waiter asks for.
+func (s *State) awaitedBy(e *entry) []graph.NodeID {
+	var own map[graph.NodeID]bool
+	if p, _ := s.planOf(&e.Tx); p != nil {
+		own = p.creates()
+	}
+	return s.awaited(e.Session, s.asks(e).guards, own)
+}
 
 func (s *State) awaits(session SessionID, id graph.NodeID) bool {
 	by := s.declared[id]
@@ -75,11 +89,11 @@ func (s *State) madeBeforeLoss(id graph.NodeID) bool {
 
 // circular says whether tx would wait for an object whose own create waits,
 // over any number of sessions, for an object that tx creates.
-func (s *State) circular(tx *Tx) bool {
-	seen := map[TxID]bool{}
-	var reaches func(*Tx) bool
-	reaches = func(t *Tx) bool {
-		for _, id := range s.awaited(t, nil) {
+func (s *State) circular(e *entry) bool {
+	tx, seen := &e.Tx, map[TxID]bool{}
+	var reaches func(*entry) bool
+	reaches = func(t *entry) bool {
+		for _, id := range s.awaitedBy(t) {
 			if tx.Action == Create && tx.Self == id {
 				return true
 			}
@@ -92,14 +106,14 @@ func (s *State) circular(tx *Tx) bool {
 		}
 		return false
 	}
-	return reaches(tx)
+	return reaches(e)
 }
 
 // creator is the transaction in the queue that will create a node.
-func (s *State) creator(id graph.NodeID) *Tx {
+func (s *State) creator(id graph.NodeID) *entry {
 	for _, w := range s.queue {
 		if e := s.txs[w]; e.Action == Create && e.Self == id {
-			return &e.Tx
+			return e
 		}
 	}
 	return nil
@@ -107,8 +121,8 @@ func (s *State) creator(id graph.NodeID) *Tx {
 
 // check judges the guards of a transaction whose locks are free. Refusals are
 // final; moved are the nodes that changed since the plan was lowered.
-func (s *State) check(tx *Tx, own map[graph.NodeID]bool) (refusals, moved []Blocker) {
-	for _, g := range tx.Guards {
+func (s *State) check(tx *Tx, guards []Guard, own map[graph.NodeID]bool) (refusals, moved []Blocker) {
+	for _, g := range guards {
 		switch g.Kind {
 		case Present:
 			refusals = append(refusals, s.present(tx, g, own)...)

@@ -28,9 +28,10 @@ func (s *State) Fingerprint(marks ...uint64) [32]byte {
 	for _, e := range s.txs {
 		c.indexes = append(c.indexes, e.StartedIndex)
 		if !e.Status.Final() || e.Status == Stale {
-			c.tickets = append(c.tickets, e.Ticket)
+			c.tickets = append(c.tickets, e.Ticket, e.Rank)
 		}
 	}
+	c.indexes = append(c.indexes, s.escrow.Indexes()...)
 	slices.Sort(c.indexes)
 	c.indexes = slices.Compact(c.indexes)
 	slices.Sort(c.tickets)
@@ -64,6 +65,8 @@ func (s *State) write(c *canonical) []byte {
 	for _, id := range slices.Sorted(maps.Keys(s.txs)) {
 		c.tx(s.txs[id])
 	}
+	c.capacity(s)
+	c.claims(s)
 	if !c.abstract {
 		c.number(uint64(len(s.retired)))
 		for _, id := range s.retired {

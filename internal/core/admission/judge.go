@@ -7,17 +7,20 @@ import (
 	"slices"
 
 	"github.com/tfweaver/tfweaver/internal/core/graph"
-	"github.com/tfweaver/tfweaver/internal/core/lock"
 )
 
 // verdict is what can be said of a waiting transaction now.
 type verdict uint8
 
 const (
-	// grant: all locks are free, no earlier waiter is passed, guards hold.
+	// grant: all locks and all capacity are free, no earlier waiter is passed,
+	// guards hold.
 	grant verdict = iota
 	// wait: it stands in the queue.
 	wait
+	// aside: it waits for a running call of its own run, inside a claim that
+	// keeps others away; it stands in nobody's way.
+	aside
 	// dormant: it waits for an object that another session has declared, and
 	// stands in nobody's way.
 	dormant
@@ -30,29 +33,53 @@ const (
 // judge decides about one transaction, given what the waiters before it ask
 // for. Guards are judged last, when the locks are free: what a running call is
 // about to change is no ground for a refusal yet.
-func (s *State) judge(tx *Tx, ahead *lock.Demand) (verdict, []Blocker) {
-	return s.judgeFor(tx, ahead, nil)
+func (s *State) judge(e *entry, ahead *line) (verdict, []Blocker) {
+	return s.judgeFor(e, ahead, nil)
 }
 
 // judgeFor is judge for a plan that will also make the objects of own.
-func (s *State) judgeFor(tx *Tx, ahead *lock.Demand, own map[graph.NodeID]bool) (verdict, []Blocker) {
-	if awaited := s.awaited(tx, own); len(awaited) > 0 {
+func (s *State) judgeFor(e *entry, ahead *line, own map[graph.NodeID]bool) (verdict, []Blocker) {
+	tx := &e.Tx
+	if p, i := s.planOf(tx); p != nil {
+		own = p.creates()
+		if p.lost(i) {
+			return refuse, s.deadBlockers(tx, p, i)
+		}
+		if s.claimOf(tx.Plan, tx.Call) != nil {
+			return s.inside(e, own)
+		}
+	}
+	a := s.asks(e)
+	if s.escrow.Hopeless(a.demand) {
+		return refuse, s.shortBlockers(e, a.demand)
+	}
+	if awaited := s.awaited(tx.Session, a.guards, own); len(awaited) > 0 {
 		switch {
 		case s.sessions[tx.Session].Policy == Reject:
 			return refuse, s.declaredBlockers(tx, awaited)
-		case s.circular(tx):
+		case s.circular(e):
 			return refuse, replan(s.declaredBlockers(tx, awaited))
 		default:
 			return dormant, nil
 		}
 	}
-	if !s.locks.Free(tx.Locks) || !ahead.Free(tx.Locks) {
-		if s.sessions[tx.Session].Policy == Reject && s.foreign(tx) {
-			return refuse, s.blockers(tx, own)
+	if !s.available(e, &a) || s.behind(e, &a, ahead) {
+		if s.sessions[tx.Session].Policy == Reject && s.foreign(e) {
+			return refuse, s.blockers(e, own)
 		}
 		return wait, nil
 	}
-	refusals, moved := s.check(tx, own)
+	if s.reserved(tx) {
+		if short := s.overdrawn(e); len(short) > 0 {
+			return refuse, short
+		}
+	}
+	return s.guarded(tx, a.guards, own)
+}
+
+// guarded judges guards under the locks.
+func (s *State) guarded(tx *Tx, guards []Guard, own map[graph.NodeID]bool) (verdict, []Blocker) {
+	refusals, moved := s.check(tx, guards, own)
 	switch {
 	case len(refusals) > 0:
 		return refuse, limit(refusals)
@@ -63,28 +90,79 @@ func (s *State) judgeFor(tx *Tx, ahead *lock.Demand, own map[graph.NodeID]bool) 
 	}
 }
 
-// foreign says whether another session holds or earlier wants what tx asks for.
-func (s *State) foreign(tx *Tx) bool {
-	for _, c := range s.locks.Conflicts(lock.Owner(tx.ID), tx.Locks) {
-		if s.txs[TxID(c.Holder.Owner)].Session != tx.Session {
-			return true
-		}
+// available says whether nobody holds what a waiter asks for. What its own run
+// holds stops its call, not its claim.
+func (s *State) available(e *entry, a *asked) bool {
+	if !s.locks.Free(e.Locks) || !s.escrow.Admits(a.demand) {
+		return false
 	}
-	for e := range s.before(tx) {
-		if _, _, clash := tx.Locks.Clash(e.Locks); clash && e.Session != tx.Session && !s.dormant(&e.Tx) {
+	if len(a.claim) > 0 && len(s.foreignCalls(e.Session, a.locks)) > 0 {
+		return false
+	}
+	return len(s.foreignClaims(e.Session, a.locks)) == 0
+}
+
+// behind says whether an earlier waiter wants what a waiter asks for. The count
+// answers that for all but the calls of plans with claims: towards its own run
+// a claim stands in nobody's way.
+func (s *State) behind(e *entry, a *asked, ahead *line) bool {
+	if ahead.free(a) {
+		return false
+	}
+	if e.Plan == "" {
+		return true
+	}
+	for w := range s.before(&e.Tx) {
+		if s.stands(w) && s.yields(e, a, w) {
 			return true
 		}
 	}
 	return false
 }
 
-// before iterates over the waiters with an earlier ticket than tx, which need
+// yields says whether a waiter may not pass an earlier one.
+func (s *State) yields(e *entry, a *asked, w *entry) bool {
+	if w.Session == e.Session {
+		_, i := s.planOf(&w.Tx)
+		if slices.Contains(a.claim, i) && w.Plan == e.Plan {
+			return false // it joins the claim
+		}
+		_, _, clash := e.Locks.Clash(w.Locks)
+		return clash
+	}
+	theirs := s.asks(w)
+	if _, _, clash := a.locks.Clash(theirs.locks); clash {
+		return true
+	}
+	_, contends := a.demand.Contends(theirs.demand)
+	return contends
+}
+
+// foreign says whether another session holds or earlier wants what a waiter
+// asks for.
+func (s *State) foreign(e *entry) bool {
+	a := s.asks(e)
+	if len(s.foreignCalls(e.Session, a.locks)) > 0 || len(s.foreignClaims(e.Session, a.locks)) > 0 {
+		return true
+	}
+	if !s.escrow.Admits(a.demand) {
+		return true
+	}
+	for w := range s.before(&e.Tx) {
+		if w.Session != e.Session && s.stands(w) && s.yields(e, &a, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// before iterates over the waiters with an earlier place than tx, which need
 // not be in the queue itself.
 func (s *State) before(tx *Tx) func(yield func(*entry) bool) {
 	return func(yield func(*entry) bool) {
 		for _, id := range s.queue {
 			e := s.txs[id]
-			if id == tx.ID || tx.Ticket != 0 && e.Ticket > tx.Ticket {
+			if id == tx.ID || tx.Ticket != 0 && comparePlaces(&e.Tx, tx) > 0 {
 				continue
 			}
 			if !yield(e) {
@@ -94,45 +172,95 @@ func (s *State) before(tx *Tx) func(yield func(*entry) bool) {
 	}
 }
 
+// stands says whether a waiter stands in the way of those behind it.
+func (s *State) stands(e *entry) bool {
+	if p, i := s.planOf(&e.Tx); p != nil && (p.lost(i) || s.claimOf(e.Plan, e.Call) != nil) {
+		return false
+	}
+	return !s.dormant(e)
+}
+
 // demand is what the waiters that stand in the way ask for.
-func (s *State) demand() *lock.Demand {
+func (s *State) demand() *line {
 	if s.ahead == nil {
-		s.ahead = lock.NewDemand()
+		s.ahead = newLine()
 		for _, id := range s.queue {
-			if e := s.txs[id]; !s.dormant(&e.Tx) {
-				s.ahead.Add(e.Locks)
+			if e := s.txs[id]; s.stands(e) {
+				s.ahead.add(s.asks(e))
 			}
 		}
 	}
 	return s.ahead
 }
 
-// drain judges every waiter in the order of the tickets. One pass is enough:
-// a grant only adds holds, and a waiter that leaves the queue was looked at
-// before those behind it.
+// drain judges every waiter in the order of their places. One pass is enough
+// where a grant only adds holds, and a waiter that leaves the queue was looked
+// at before those behind it; a claim that begins or an intent that has become
+// impossible concerns earlier waiters too.
 func (d *decision) drain() {
-	ahead := lock.NewDemand()
-	for _, id := range slices.Clone(d.queue) {
-		d.settleVerdict(id, ahead)
+	for {
+		d.again = false
+		ahead := newLine()
+		for _, id := range slices.Clone(d.queue) {
+			d.settleVerdict(id, ahead)
+		}
+		d.ahead = ahead
+		if !d.again {
+			return
+		}
 	}
-	d.ahead = ahead
 }
 
 // settleVerdict judges one waiter, and counts it among those ahead of the next
 // if it goes on waiting in line.
-func (d *decision) settleVerdict(id TxID, ahead *lock.Demand) {
+func (d *decision) settleVerdict(id TxID, ahead *line) {
 	e := d.txs[id]
-	v, why := d.judge(&e.Tx, ahead)
+	v, why := d.judge(e, ahead)
+	if e.Advisory && v != grant {
+		if v != refuse && v != stale {
+			why = d.blockers(e, nil)
+		}
+		d.pass(e, Pass{Tx: id, Mode: "observe"}, why)
+		return
+	}
 	switch v {
 	case grant:
-		d.emit(TxAdmitted{Tx: id, Token: d.token + 1, At: d.at})
+		d.grant(e)
 	case refuse:
 		d.emit(TxRejected{Tx: id, At: d.at, Blockers: why})
+		d.after(e)
 	case stale:
 		d.emit(TxStaled{Tx: id, At: d.at, Blockers: why})
 	case wait:
-		ahead.Add(e.Locks)
-	case dormant:
+		ahead.add(d.asks(e))
+	case aside, dormant:
+	}
+}
+
+// grant admits a waiter, with the claim that it begins.
+func (d *decision) grant(e *entry) {
+	if a := d.asks(e); len(a.claim) > 0 {
+		d.claim(e.ID, e.Plan, a.claim)
+	}
+	d.emit(TxAdmitted{Tx: e.ID, Token: d.token + 1, At: d.at})
+	if e.Action == Reserve && e.Whole {
+		all := make([]int, len(e.Calls))
+		for i := range all {
+			all[i] = i
+		}
+		d.claim(e.ID, e.ID, all)
+	}
+	if e.Action == Reserve {
+		d.again = true // calls of the plan that wait already take its place
+	}
+}
+
+// after looks at the plan of a call that has ended: claims may be over, and
+// other calls impossible.
+func (d *decision) after(e *entry) {
+	if e.Plan != "" {
+		d.closeClaims(e.Plan)
+		d.again = true
 	}
 }
 
@@ -140,13 +268,13 @@ func (d *decision) settleVerdict(id TxID, ahead *lock.Demand) {
 // no wake-up was lost (invariant I13). It is for checkers; the machine keeps it
 // true after every command.
 func (s *State) Settled() bool {
-	ahead := lock.NewDemand()
+	ahead := newLine()
 	for _, id := range s.queue {
 		e := s.txs[id]
-		switch v, _ := s.judge(&e.Tx, ahead); v {
+		switch v, _ := s.judge(e, ahead); v {
 		case wait:
-			ahead.Add(e.Locks)
-		case dormant:
+			ahead.add(s.asks(e))
+		case aside, dormant:
 		default:
 			return false
 		}

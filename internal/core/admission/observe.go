@@ -57,7 +57,7 @@ func (s *State) credible(o Observation, began uint64) bool {
 	case n.ChangedIndex > began, s.changing(n.ID):
 		return false
 	default:
-		return o.Exists || s.locks.Strongest(n.ID) == mode.NL
+		return o.Exists || s.locks.Strongest(n.ID) == mode.NL && s.claimed.Strongest(n.ID) == mode.NL
 	}
 }
 

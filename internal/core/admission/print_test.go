@@ -20,10 +20,17 @@ func (w *world) dump() string {
 		}
 		fmt.Fprintln(&b)
 	}
+	for _, c := range w.state.Claims() {
+		fmt.Fprintf(&b, "claim %s of plan %s: %v, %d locks\n", c.ID, c.Plan, c.Calls, len(c.Locks))
+	}
+	for _, k := range w.state.escrow.Buckets() {
+		l := w.state.escrow.Level(k)
+		fmt.Fprintf(&b, "bucket %s: %d to %d in use, +%d -%d, limit %d\n", k, l.Low, l.High, l.Plus, l.Minus, l.Limit.Value)
+	}
 	for _, id := range w.state.queue {
 		e := w.state.txs[id]
 		note := ""
-		if w.state.dormant(&e.Tx) {
+		if w.state.dormant(e) {
 			note = " (dormant)"
 		}
 		fmt.Fprintf(&b, "queue: %s of %s, ticket %d%s\n", id, e.Session, e.Ticket, note)
@@ -102,6 +109,19 @@ func describe(e Event) string {
 			ids = append(ids, string(o.Decl.ID))
 		}
 		return "took over " + strings.Join(ids, " ")
+	case SenderDied:
+		return fmt.Sprintf("session %s can send nothing any more", e.Session)
+	case TxPassed:
+		return strings.TrimSuffix(fmt.Sprintf("%s passes (%s), token %d\n%s", e.Tx, e.Pass.Mode, e.Token, blockersOf(e.Blockers)), "\n")
+	case ClaimAdmitted:
+		return fmt.Sprintf("claim %s admitted: %v", e.Claim.ID, e.Claim.Calls)
+	case ClaimEnded:
+		if len(e.Broken) > 0 {
+			return fmt.Sprintf("claim %s ended, half replaced: %v", e.Claim, e.Broken)
+		}
+		return fmt.Sprintf("claim %s ended", e.Claim)
+	case Measured:
+		return fmt.Sprintf("took over %d readings", len(e.Readings))
 	default:
 		return fmt.Sprintf("%T", e)
 	}
@@ -125,6 +145,21 @@ func blockersOf(list []Blocker) string {
 		}
 		if x.HolderSession != "" {
 			fmt.Fprintf(&b, " of %s", x.HolderSession)
+		}
+		if c := x.Capacity; c != nil {
+			fmt.Fprintf(&b, " %s: limit %d, used %d, reserved %d of which theirs %d, asked %d", c.Bucket, c.Limit, c.Used, c.Reserved, c.Theirs, c.Asked)
+			if c.Hopeless {
+				b.WriteString(", hopeless")
+			}
+		}
+		if x.Claim != "" {
+			b.WriteString(" (claim)")
+		}
+		if x.Exceeded {
+			b.WriteString(" (exceeds what was foreseen)")
+		}
+		if x.Dead {
+			b.WriteString(" (dead: " + x.Fact + ")")
 		}
 		if x.Ahead {
 			b.WriteString(" waiting")

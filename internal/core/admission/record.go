@@ -60,6 +60,14 @@ func commandTag(c Command) string {
 		return "expire"
 	case Resolve:
 		return "resolve"
+	case Deceased:
+		return "deceased"
+	case Settle:
+		return "settle"
+	case Pass:
+		return "pass"
+	case Measure:
+		return "measure"
 	default:
 		return ""
 	}
@@ -92,6 +100,14 @@ func commandReader(tag string) func(json.RawMessage) (Command, error) {
 		return readCommand[Expire]
 	case "resolve":
 		return readCommand[Resolve]
+	case "deceased":
+		return readCommand[Deceased]
+	case "settle":
+		return readCommand[Settle]
+	case "pass":
+		return readCommand[Pass]
+	case "measure":
+		return readCommand[Measure]
 	default:
 		return nil
 	}
@@ -135,6 +151,16 @@ func eventTag(e Event) string {
 		return "tx_uncertain"
 	case Observed:
 		return "observed"
+	case SenderDied:
+		return "sender_died"
+	case TxPassed:
+		return "tx_passed"
+	case ClaimAdmitted:
+		return "claim_admitted"
+	case ClaimEnded:
+		return "claim_ended"
+	case Measured:
+		return "measured"
 	default:
 		return ""
 	}
@@ -172,6 +198,16 @@ func eventReader(tag string) func(json.RawMessage) (Event, error) {
 		return readEvent[TxUncertain]
 	case "observed":
 		return readEvent[Observed]
+	case "sender_died":
+		return readEvent[SenderDied]
+	case "tx_passed":
+		return readEvent[TxPassed]
+	case "claim_admitted":
+		return readEvent[ClaimAdmitted]
+	case "claim_ended":
+		return readEvent[ClaimEnded]
+	case "measured":
+		return readEvent[Measured]
 	default:
 		return nil
 	}

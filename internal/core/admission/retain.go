@@ -44,6 +44,8 @@ func (s *State) compact() {
 		s.change(id, func(e *entry) {
 			e.Nodes, e.Locks, e.Guards, e.Blockers = nil, nil, nil, nil
 			e.Edges, e.AddEdges, e.DropEdges = nil, nil, nil
+			e.Calls, e.Effects, e.Delayed = nil, nil, nil
+			e.order, e.demand, e.union = nil, nil, nil
 			e.slim = true
 		})
 	}

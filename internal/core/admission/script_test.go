@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
 	"github.com/tfweaver/tfweaver/internal/core/mode"
@@ -181,6 +182,20 @@ func (w *world) command(d *datadriven.TestData) (Command, error) {
 		}, nil
 	case "observe":
 		return w.observation(at, SessionID(first), d)
+	case "measure":
+		return w.measurement(at, SessionID(first), d)
+	case "died":
+		return Deceased{Stamp: at, Session: SessionID(first)}, nil
+	case "settle":
+		began, _ := strconv.ParseUint(arg(d, "began", strconv.FormatUint(w.state.Index(), 10)), 10, 64)
+		return Settle{
+			Stamp: at, Session: SessionID(arg(d, "session", "")), Tx: TxID(first), Began: began, BeganAt: w.state.Now(),
+			Exists: d.HasArg("exists"), Terminal: !d.HasArg("in-progress"),
+		}, nil
+	case "pass":
+		return Pass{
+			Stamp: at, Tx: TxID(first), Mode: arg(d, "mode", "override"), By: arg(d, "by", ""), Reason: strings.TrimSpace(d.Input),
+		}, nil
 	default:
 		return nil, fmt.Errorf("no command %q", d.Cmd)
 	}
@@ -209,7 +224,9 @@ func declareOf(at Stamp, id SessionID, paths []string) Command {
 
 // request reads "submit ID session=S do=create self=PATH [key=N]" and lines of
 // "lock PATH MODE [relation]", "guard KIND PATH [value]", "ref PATH KIND PATH",
-// "add ..." and "drop ...".
+// "add ..." and "drop ...", "effect BUCKET AMOUNT", and for do=reserve "call ID
+// self=PATH do=ACTION [group=G] [after=ID,ID] [effect=BUCKET:AMOUNT]
+// [lock=PATH:MODE]".
 func (w *world) request(d *datadriven.TestData) (Request, error) {
 	self := graph.NodeID(arg(d, "self", ""))
 	w.keys++
@@ -218,6 +235,8 @@ func (w *world) request(d *datadriven.TestData) (Request, error) {
 		Session: SessionID(arg(d, "session", "")), Key: number, Action: Action(arg(d, "do", "create")),
 		Address: arg(d, "address", string(self)), Type: arg(d, "type", "sim_thing"), Self: self,
 		KeepEdges: d.HasArg("keep-edges"),
+		Plan:      TxID(arg(d, "plan", "")), Call: CallID(arg(d, "call", "")),
+		Whole: d.HasArg("whole"), Advisory: d.HasArg("advisory"),
 	}
 	nodes := place(self)
 	var wants []lock.Want
@@ -244,6 +263,10 @@ func (w *world) request(d *datadriven.TestData) (Request, error) {
 			nodes = append(append(nodes, place(e.From)...), place(e.To)...)
 			list := map[string]*[]graph.Edge{"ref": &q.Edges, "add": &q.AddEdges, "drop": &q.DropEdges}[f[0]]
 			*list = append(*list, e)
+		case "effect":
+			q.Effects = escrow.Collect(append(q.Effects, effectOf(f[1]+":"+f[2]))...)
+		case "call":
+			q.Calls = append(q.Calls, callOf(f, &nodes))
 		default:
 			return q, fmt.Errorf("line %q", l)
 		}
@@ -252,6 +275,74 @@ func (w *world) request(d *datadriven.TestData) (Request, error) {
 	up := newPlacement(w.state.graph, nodes)
 	q.Locks = lock.Close(wants, up.parent)
 	return q, nil
+}
+
+// callOf reads a line of a plan; its locks are X on its object and what it says.
+func callOf(fields []string, nodes *[]graph.Decl) Planned {
+	c := Planned{ID: CallID(fields[1])}
+	var wants []lock.Want
+	for _, f := range fields[2:] {
+		name, value, _ := strings.Cut(f, "=")
+		switch name {
+		case "self":
+			c.Self = graph.NodeID(value)
+			*nodes = append(*nodes, place(c.Self)...)
+			wants = append(wants, lock.Want{Node: c.Self, Mode: mode.X, Relation: lock.Same, Rule: "sim/plan"})
+		case "do":
+			c.Action = Action(value)
+		case "group":
+			c.Group = value
+		case "after":
+			for _, a := range strings.Split(value, ",") {
+				c.After = append(c.After, CallID(a))
+			}
+		case "effect":
+			c.Effects = escrow.Collect(append(c.Effects, effectOf(value))...)
+		case "lock":
+			path, m, _ := strings.Cut(value, ":")
+			parsed, _ := mode.Parse(m)
+			*nodes = append(*nodes, place(graph.NodeID(path))...)
+			wants = append(wants, lock.Want{Node: graph.NodeID(path), Mode: parsed, Relation: lock.Rule, Rule: "sim/plan"})
+		case "guard":
+			kind, path, _ := strings.Cut(value, ":")
+			path, v, _ := strings.Cut(path, ":")
+			n, _ := strconv.ParseUint(v, 10, 64)
+			*nodes = append(*nodes, place(graph.NodeID(path))...)
+			c.Guards = append(c.Guards, Guard{Kind: GuardKind(kind), Node: graph.NodeID(path), Value: n})
+		}
+	}
+	c.Locks = lock.Close(wants, newPlacement(graph.New(), *nodes).parent)
+	return c
+}
+
+func effectOf(text string) escrow.Effect {
+	bucket, amount, _ := strings.Cut(text, ":")
+	n, _ := strconv.ParseInt(amount, 10, 64)
+	return escrow.Effect{Bucket: escrow.Key(bucket), Amount: n}
+}
+
+// measurement reads lines of "BUCKET [limit=N] [use=N]".
+func (w *world) measurement(at Stamp, id SessionID, d *datadriven.TestData) (Command, error) {
+	began, _ := strconv.ParseUint(arg(d, "began", strconv.FormatUint(w.state.Index(), 10)), 10, 64)
+	c := Measure{Stamp: at, Session: id, Began: began}
+	for _, l := range lines(d) {
+		f := strings.Fields(l)
+		r := Reading{Bucket: escrow.Key(f[0])}
+		for _, word := range f[1:] {
+			name, value, _ := strings.Cut(word, "=")
+			n, err := strconv.ParseInt(value, 10, 64)
+			if err != nil {
+				return nil, err
+			}
+			if name == "limit" {
+				r.Limit = escrow.At(n)
+			} else {
+				r.Use = escrow.At(n)
+			}
+		}
+		c.Readings = append(c.Readings, r)
+	}
+	return c, nil
 }
 
 func (w *world) token(d *datadriven.TestData, id string) uint64 {

@@ -16,6 +16,7 @@ import (
 const (
 	closed  = "closed"
 	expired = "expired"
+	died    = "died"
 )
 
 func (d *decision) openSession(c OpenSession) error {
@@ -75,7 +76,7 @@ func (d *decision) addIntent(c AddIntent) error {
 func (d *decision) closeSession(c CloseSession) error {
 	x := d.sessions[c.Session]
 	switch {
-	case x == nil, x.Ended == expired:
+	case x == nil, x.Ended == expired, x.Ended == died:
 		return fmt.Errorf("session %s: %w", c.Session, ErrNoSession)
 	case x.Ended == closed:
 		return nil
@@ -102,15 +103,43 @@ func (d *decision) expire() error {
 	return nil
 }
 
+// deceased records that nothing can be sent any more in the name of a session.
+// That alone settles no call; it is what makes a read of the cloud prove
+// something.
+func (d *decision) deceased(c Deceased) error {
+	x := d.sessions[c.Session]
+	switch {
+	case x == nil:
+		return fmt.Errorf("session %s: %w", c.Session, ErrNoSession)
+	case x.DeadAt != 0:
+		return nil
+	}
+	d.emit(SenderDied{Session: c.Session, At: d.at})
+	if x.EndedAt == 0 {
+		d.end(c.Session, died)
+		d.drain()
+	}
+	return nil
+}
+
 // end takes a session's transactions back as far as that is safe: a call that
 // may be running keeps its locks, whatever the clock says (invariant I18).
+// Claims end when it is known which of their calls were sent.
 func (d *decision) end(id SessionID, how string) {
 	cause := "session " + how
-	for _, e := range d.active(id) {
-		switch e.Status {
-		case Actioning:
+	active := d.active(id)
+	for _, e := range active {
+		if e.Status == Actioning {
 			d.emit(TxUncertain{Tx: e.ID, At: d.at, Cause: cause})
-		case Queued, Admitted:
+		}
+	}
+	for _, e := range active {
+		if e.Action == Reserve && e.Status == Admitted {
+			d.dissolve(e.ID)
+		}
+	}
+	for _, e := range active {
+		if e.Status == Queued || e.Status == Admitted {
 			d.emit(TxEnded{Tx: e.ID, At: d.at, Status: Withdrawn, Cause: cause})
 		}
 	}

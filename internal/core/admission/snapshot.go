@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
 )
@@ -31,6 +32,12 @@ type snapshot struct {
 	Intents  []Intent     `json:"intents"`
 	Txs      []savedEntry `json:"transactions"`
 	Retired  []TxID       `json:"retired"`
+	// Capacity is the capacity table, Read when its buckets were last read.
+	Capacity *escrow.Table        `json:"capacity"`
+	Read     map[escrow.Key]int64 `json:"read,omitempty"`
+	// Phases are how far the calls of each reserved plan are.
+	Phases map[TxID]string `json:"phases,omitempty"`
+	Claims []Claim         `json:"claims,omitempty"`
 }
 
 type savedSeat struct {
@@ -49,7 +56,11 @@ type savedEntry struct {
 func (s *State) MarshalJSON() ([]byte, error) {
 	out := snapshot{
 		Format: Format, Index: s.index, Now: s.now, Ticket: s.ticket, Token: s.token,
-		Graph: s.graph, Retired: s.retired,
+		Graph: s.graph, Retired: s.retired, Capacity: s.escrow, Read: s.read,
+		Phases: map[TxID]string{}, Claims: s.Claims(),
+	}
+	for id, p := range s.plans {
+		out.Phases[id] = p.marks()
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.sessions)) {
 		x := s.sessions[id]
@@ -77,7 +88,7 @@ func (s *State) UnmarshalJSON(data []byte) error {
 	if head.Format != Format {
 		return fmt.Errorf("snapshot format %d: %w", head.Format, ErrNewer)
 	}
-	in := snapshot{Graph: graph.New()}
+	in := snapshot{Graph: graph.New(), Capacity: escrow.NewTable()}
 	if err := strict(data, &in); err != nil {
 		return fmt.Errorf("read snapshot: %w", err)
 	}
@@ -92,7 +103,10 @@ func (s *State) UnmarshalJSON(data []byte) error {
 func restore(in snapshot) (*State, error) {
 	s := New()
 	s.index, s.now, s.ticket, s.token = in.Index, in.Now, in.Ticket, in.Token
-	s.graph, s.retired = in.Graph, in.Retired
+	s.graph, s.retired, s.escrow = in.Graph, in.Retired, in.Capacity
+	if in.Read != nil {
+		s.read = in.Read
+	}
 	for _, x := range in.Sessions {
 		s.sessions[x.Session.ID] = &seat{Session: x.Session, first: x.First}
 	}
@@ -108,6 +122,9 @@ func restore(in snapshot) (*State, error) {
 		}
 	}
 	slices.SortFunc(s.queue, s.compareTickets)
+	if err := s.restorePlans(in); err != nil {
+		return nil, err
+	}
 	for n := range s.graph.Nodes() {
 		for _, c := range n.History {
 			s.refs[SessionID(c.Session)]++
@@ -117,7 +134,11 @@ func restore(in snapshot) (*State, error) {
 }
 
 func (s *State) restoreTx(x savedEntry) error {
-	e := &entry{Tx: x.Tx, slim: x.Slim}
+	e, err := newEntry(x.Tx)
+	if err != nil {
+		return fmt.Errorf("transaction %s: %w", x.Tx.ID, err)
+	}
+	e.slim = x.Slim
 	if n, err := hex.Decode(e.digest[:], []byte(x.Digest)); err != nil || n != len(e.digest) {
 		return fmt.Errorf("transaction %s: digest %q: %w", x.Tx.ID, x.Digest, ErrMalformed)
 	}
@@ -132,10 +153,34 @@ func (s *State) restoreTx(x savedEntry) error {
 	switch {
 	case e.Status == Queued:
 		s.queue = append(s.queue, e.ID)
-	case e.Status.Holds():
+	case e.Status.Holds() && e.Passed == nil:
 		if err := s.locks.Acquire(lock.Owner(e.ID), e.Locks); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func (s *State) restorePlans(in snapshot) error {
+	for id, marks := range in.Phases {
+		e := s.txs[id]
+		if e == nil || e.Action != Reserve || e.Status != Admitted {
+			return fmt.Errorf("plan %s: %w", id, ErrNoTx)
+		}
+		p := newPlan(&e.Request)
+		if err := p.restore(marks); err != nil {
+			return fmt.Errorf("plan %s: %w", id, err)
+		}
+		s.plans[id] = p
+	}
+	for _, c := range in.Claims {
+		if s.plans[c.Plan] == nil {
+			return fmt.Errorf("claim %s of plan %s: %w", c.ID, c.Plan, ErrNoTx)
+		}
+		if err := s.claimed.Acquire(lock.Owner(c.ID), c.Locks); err != nil {
+			return fmt.Errorf("claim %s: %w", c.ID, err)
+		}
+		s.claims[c.ID] = &c
 	}
 	return nil
 }

@@ -5,9 +5,11 @@ package admission
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
 )
@@ -25,18 +27,25 @@ type State struct {
 	sessions map[SessionID]*seat
 	intents  map[IntentID]Intent
 	txs      map[TxID]*entry
+	escrow   *escrow.Table
+	// read is when each bucket was last read.
+	read map[escrow.Key]int64
+	// plans are the admitted reservations, and claims the active claims.
+	plans  map[TxID]*plan
+	claims map[ClaimID]*Claim
 	// retired are the final transactions that are kept in full, oldest first.
 	retired []TxID
 
 	// The rest follows from the above and is rebuilt from a snapshot.
-	locks    *lock.Table
-	queue    []TxID // by ticket
+	locks    *lock.Table // of calls
+	claimed  *lock.Table // of claims
+	queue    []TxID      // by ticket
 	keys     map[key]TxID
 	declared map[graph.NodeID][]SessionID // sorted
 	refs     map[SessionID]int            // mentions by transactions and histories
 	// ahead is what the waiters that stand in the way ask for; nil when it
 	// has to be counted anew.
-	ahead *lock.Demand
+	ahead *line
 }
 
 // seat is a session with what belongs to it.
@@ -53,6 +62,31 @@ type entry struct {
 	digest [32]byte
 	// slim entries have lost their plan; they only answer for their key.
 	slim bool
+	// The rest follows from the request: what it does to capacity, what that
+	// comes to, and all locks of a Whole plan.
+	order  escrow.Order
+	demand escrow.Demand
+	union  lock.Plan
+}
+
+// newEntry measures a request.
+func newEntry(tx Tx) (*entry, error) {
+	order, err := orderOf(&tx.Request)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	e := &entry{Tx: tx, order: order}
+	if order != nil {
+		e.demand = order.Demand()
+	}
+	if tx.Whole {
+		plans := make([]lock.Plan, 0, len(tx.Calls))
+		for _, c := range tx.Calls {
+			plans = append(plans, c.Locks)
+		}
+		e.union = lock.Union(plans...)
+	}
+	return e, nil
 }
 
 // key identifies a request of a session.
@@ -68,7 +102,12 @@ func New() *State {
 		sessions: map[SessionID]*seat{},
 		intents:  map[IntentID]Intent{},
 		txs:      map[TxID]*entry{},
+		escrow:   escrow.NewTable(),
+		read:     map[escrow.Key]int64{},
+		plans:    map[TxID]*plan{},
+		claims:   map[ClaimID]*Claim{},
 		locks:    lock.NewTable(),
+		claimed:  lock.NewTable(),
 		keys:     map[key]TxID{},
 		declared: map[graph.NodeID][]SessionID{},
 		refs:     map[SessionID]int{},
@@ -83,7 +122,12 @@ func (s *State) Clone() *State {
 	c.intents = maps.Clone(s.intents)
 	c.txs = maps.Clone(s.txs)
 	c.retired = slices.Clone(s.retired)
+	c.escrow = s.escrow.Clone()
+	c.read = maps.Clone(s.read)
+	c.plans = maps.Clone(s.plans)
+	c.claims = maps.Clone(s.claims)
 	c.locks = s.locks.Clone()
+	c.claimed = s.claimed.Clone()
 	c.queue = slices.Clone(s.queue)
 	c.keys = maps.Clone(s.keys)
 	c.declared = make(map[graph.NodeID][]SessionID, len(s.declared))
@@ -239,5 +283,18 @@ func (s *State) active(id SessionID) []*entry {
 }
 
 func (s *State) compareTickets(a, b TxID) int {
-	return cmp.Compare(s.txs[a].Ticket, s.txs[b].Ticket)
+	return comparePlaces(&s.txs[a].Tx, &s.txs[b].Tx)
+}
+
+// comparePlaces orders the queue: by ticket, where the calls of a reserved plan
+// stand at the ticket of the reservation.
+func comparePlaces(a, b *Tx) int {
+	return cmp.Or(cmp.Compare(a.place(), b.place()), cmp.Compare(a.Ticket, b.Ticket))
+}
+
+func (t *Tx) place() uint64 {
+	if t.Rank != 0 {
+		return t.Rank
+	}
+	return t.Ticket
 }

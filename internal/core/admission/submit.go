@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/tfweaver/tfweaver/internal/core/graph"
+	"github.com/tfweaver/tfweaver/internal/core/lock"
 )
 
 // StaleGrace is for how long a Stale transaction keeps its ticket, in
@@ -34,7 +35,11 @@ func (d *decision) submit(c Submit) error {
 	if err := d.validate(&request); err != nil {
 		return err
 	}
-	d.admit(c.ID, request, fresh)
+	tx := Tx{ID: c.ID, Request: request, Ticket: d.ticket + 1, Status: Queued, SubmittedAt: d.at}
+	if _, err := newEntry(tx); err != nil {
+		return err
+	}
+	d.admit(tx, fresh)
 	return nil
 }
 
@@ -73,55 +78,98 @@ func (s *State) repeated(id TxID, r *Request) (bool, error) {
 }
 
 // admit gives the request its ticket and the first verdict.
-func (d *decision) admit(id TxID, r Request, fresh []graph.Decl) {
+func (d *decision) admit(tx Tx, fresh []graph.Decl) {
 	waiters := d.demand()
 	d.place(fresh)
-	tx := Tx{ID: id, Request: r, Ticket: d.ticket + 1, Status: Queued, SubmittedAt: d.at}
-	kept := false
-	if old := d.txs[id]; old != nil {
+	last := true // nobody waits behind the newest ticket
+	if old := d.txs[tx.ID]; old != nil {
 		tx.SubmittedAt = old.SubmittedAt
-		if kept = d.at-old.EndedAt <= StaleGrace; kept {
-			tx.Ticket = old.Ticket
+		if d.at-old.EndedAt <= StaleGrace {
+			tx.Ticket, last = old.Ticket, false
 		}
 	}
+	if tx.Plan != "" && d.reserved(&tx) {
+		tx.Rank, last = d.txs[tx.Plan].Ticket, false
+	}
 	d.emit(TxSubmitted{Tx: tx})
-	if kept {
-		d.drain()
-	} else {
-		// Nobody waits behind the newest ticket, so nobody else is judged.
-		d.settleVerdict(id, waiters)
+	d.again = !last
+	if last {
+		d.settleVerdict(tx.ID, waiters)
 		d.ahead = waiters
 	}
-	if e := d.txs[id]; e.Status == Queued {
-		d.emit(TxQueued{Tx: id, Blockers: d.blockers(&e.Tx, nil)})
+	if d.again {
+		d.drain()
+	}
+	if e := d.txs[tx.ID]; e.Status == Queued {
+		d.emit(TxQueued{Tx: tx.ID, Blockers: d.blockers(e, nil)})
 	}
 }
 
 // validate checks a request whose Nodes could be placed. Every error names
 // the node.
 func (s *State) validate(r *Request) error {
+	placed := newPlacement(s.graph, r.Nodes)
 	switch r.Action {
 	case Create, Update, Delete, Read:
+	case Reserve:
+		if len(r.Locks)+len(r.Guards)+len(r.Effects) > 0 || r.Plan != "" {
+			return fmt.Errorf("%w: a reservation asks for nothing but its calls", ErrMalformed)
+		}
+		return s.validatePlan(r, placed)
 	default:
 		return fmt.Errorf("%w: action %q", ErrMalformed, r.Action)
 	}
-	placed := newPlacement(s.graph, r.Nodes)
+	if len(r.Calls) > 0 || r.Whole {
+		return fmt.Errorf("%w: only a reservation has calls", ErrMalformed)
+	}
+	if err := s.validateCall(r); err != nil {
+		return err
+	}
 	if err := placed.all(r); err != nil {
 		return err
 	}
 	if err := r.Locks.Validate(placed.parent); err != nil {
 		return fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	for _, g := range r.Guards {
-		switch g.Kind {
-		case Present, Unreferenced, Version, SameLife:
-		default:
-			return fmt.Errorf("%w: guard %q on %s", ErrMalformed, g.Kind, g.Node)
-		}
+	if err := validGuards(r.Guards); err != nil {
+		return err
 	}
 	for _, e := range r.Edges {
 		if e.From != r.Self {
 			return fmt.Errorf("%w: edge from %s, which is not the object itself", ErrMalformed, e.From)
+		}
+	}
+	return nil
+}
+
+// validateCall checks that the plan that a request names is reserved for its
+// session, and foresees the call.
+func (s *State) validateCall(r *Request) error {
+	if r.Plan == "" {
+		if r.Call != "" {
+			return fmt.Errorf("%w: call %q of no plan", ErrMalformed, r.Call)
+		}
+		return nil
+	}
+	e, p := s.txs[r.Plan], s.plans[r.Plan]
+	switch {
+	case e == nil || e.Session != r.Session || e.Action != Reserve:
+		return fmt.Errorf("plan %s: %w", r.Plan, ErrNoTx)
+	case p == nil:
+		return fmt.Errorf("plan %s is not reserved: %w", r.Plan, ErrStatus)
+	case p.find(r.Call) < 0:
+		return fmt.Errorf("%w: plan %s does not foresee call %q", ErrMalformed, r.Plan, r.Call)
+	default:
+		return nil
+	}
+}
+
+func validGuards(guards []Guard) error {
+	for _, g := range guards {
+		switch g.Kind {
+		case Present, Unreferenced, Version, SameLife:
+		default:
+			return fmt.Errorf("%w: guard %q on %s", ErrMalformed, g.Kind, g.Node)
 		}
 	}
 	return nil
@@ -157,24 +205,32 @@ func (p placement) has(id graph.NodeID) error {
 
 // all checks that every node a request names is placed.
 func (p placement) all(r *Request) error {
-	if err := p.has(r.Self); err != nil {
+	if err := p.named(r.Self, r.Locks, r.Guards); err != nil {
 		return err
-	}
-	for _, w := range r.Locks {
-		if err := p.has(w.Node); err != nil {
-			return err
-		}
-	}
-	for _, g := range r.Guards {
-		if err := p.has(g.Node); err != nil {
-			return err
-		}
 	}
 	for _, list := range [][]graph.Edge{r.Edges, r.AddEdges, r.DropEdges} {
 		for _, e := range list {
 			if err := errors.Join(p.has(e.From), p.has(e.To)); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// named checks that an object, and all that locks and guards name, is placed.
+func (p placement) named(self graph.NodeID, locks lock.Plan, guards []Guard) error {
+	if err := p.has(self); err != nil {
+		return err
+	}
+	for _, w := range locks {
+		if err := p.has(w.Node); err != nil {
+			return err
+		}
+	}
+	for _, g := range guards {
+		if err := p.has(g.Node); err != nil {
+			return err
 		}
 	}
 	return nil

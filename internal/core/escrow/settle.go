@@ -46,7 +46,7 @@ func (t *Table) Commit(owner Owner, ids ...CallID) error {
 // it. That may be anything that leaves the hold no larger than it is in any
 // bucket, else ErrExceeded (I26). What turns out not to be needed returns.
 func (t *Table) Draw(owner Owner, id CallID, e Effects) error {
-	h, next, err := t.revise(owner, id, e)
+	h, next, err := t.revise(owner, id, e, false)
 	if err != nil {
 		return err
 	}
@@ -60,25 +60,42 @@ func (t *Table) Draw(owner Owner, id CallID, e Effects) error {
 }
 
 // Extend is Draw for a call with an unforeseen need: what the hold is too
-// small for is taken at once, or ErrCapacity returned.
+// small for is taken at once, or ErrCapacity returned. That the call is about
+// to be sent shows that nothing has to come before it any more, whatever the
+// order said.
 func (t *Table) Extend(owner Owner, id CallID, e Effects) error {
-	h, next, err := t.revise(owner, id, e)
+	next, err := t.extended(owner, id, e)
 	if err != nil {
 		return err
-	}
-	grown := t.growth(h, next)
-	if !t.Admits(grown) {
-		return fmt.Errorf("call %q of %s: %w", id, owner, ErrCapacity)
-	}
-	if !t.summable(grown) {
-		return fmt.Errorf("%w: more than can be added up", ErrMalformed)
 	}
 	t.replace(owner, next)
 	return nil
 }
 
-// revise is the hold with other effects of a call that was not started.
-func (t *Table) revise(owner Owner, id CallID, e Effects) (old, next *hold, err error) {
+// Extends is the error that Extend would return.
+func (t *Table) Extends(owner Owner, id CallID, e Effects) error {
+	_, err := t.extended(owner, id, e)
+	return err
+}
+
+func (t *Table) extended(owner Owner, id CallID, e Effects) (*hold, error) {
+	h, next, err := t.revise(owner, id, e, true)
+	if err != nil {
+		return nil, err
+	}
+	grown := t.growth(h, next)
+	if !t.Admits(grown) {
+		return nil, fmt.Errorf("call %q of %s: %w", id, owner, ErrCapacity)
+	}
+	if !t.summable(grown) {
+		return nil, fmt.Errorf("%w: more than can be added up", ErrMalformed)
+	}
+	return next, nil
+}
+
+// revise is the hold with other effects of a call that was not started. It is
+// the first one of the order that is left when first is true.
+func (t *Table) revise(owner Owner, id CallID, e Effects, first bool) (old, next *hold, err error) {
 	h, i, err := t.call(owner, id)
 	if err != nil {
 		return nil, nil, err
@@ -89,7 +106,12 @@ func (t *Table) revise(owner Owner, id CallID, e Effects) (old, next *hold, err 
 	if err := e.Validate(); err != nil {
 		return nil, nil, err
 	}
-	next = h.with(i, func(c *Held) { c.Effects, c.Claimed = e, true })
+	next = h.with(i, func(c *Held) {
+		c.Effects, c.Claimed = e, true
+		if first {
+			c.After = nil
+		}
+	})
 	next.measure(func(k Key) bucket { return t.buckets[k] })
 	return h, next, nil
 }

@@ -211,6 +211,12 @@ func (t *Table) call(owner Owner, id CallID) (*hold, int, error) {
 	return h, i, nil
 }
 
+// Has says whether an owner has an unfinished call of that name.
+func (t *Table) Has(owner Owner, id CallID) bool {
+	h := t.holds[owner]
+	return h != nil && h.find(id) >= 0
+}
+
 // Owners are all who hold something, sorted.
 func (t *Table) Owners() []Owner { return slices.Sorted(maps.Keys(t.holds)) }
 

@@ -38,6 +38,16 @@ func Close(wants []Want, parent func(graph.NodeID) (up graph.NodeID, ok bool)) P
 	return plan
 }
 
+// Union is the plan of all who hold one of the plans together.
+func Union(plans ...Plan) Plan {
+	var wants []Want
+	for _, p := range plans {
+		wants = append(wants, p...)
+	}
+	root := func(graph.NodeID) (graph.NodeID, bool) { return "", false }
+	return Close(wants, root) // each plan has its intentions already
+}
+
 // join is what several wants on one node come to: the mode that covers all,
 // and the one that says most. Their order makes no difference.
 type join struct {

@@ -194,6 +194,12 @@ func (t *Table) Held(owner Owner) (Plan, bool) {
 	return p, ok
 }
 
+// Holds says whether an owner's plan names a node.
+func (t *Table) Holds(owner Owner, id graph.NodeID) bool {
+	_, ok := t.plans[owner].Find(id)
+	return ok
+}
+
 // Owners are all who hold something, sorted.
 func (t *Table) Owners() []Owner { return slices.Sorted(maps.Keys(t.plans)) }
 

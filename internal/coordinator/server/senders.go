@@ -1,0 +1,84 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package server
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net"
+
+	"google.golang.org/grpc/peer"
+
+	weaverv1 "github.com/tfweaver/tfweaver/api/weaver/v1"
+	"github.com/tfweaver/tfweaver/internal/coordinator"
+	"github.com/tfweaver/tfweaver/internal/coordinator/liveness"
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+)
+
+// maxStarted bounds the text of a process's start.
+const maxStarted = 64
+
+// opened records the process of a new session. Where that is not known, nothing
+// will ever be concluded from its death.
+func (s *Server) opened(ctx context.Context, id admission.SessionID) {
+	v := visitorOf(ctx)
+	if v.network || !v.known {
+		return
+	}
+	if err := s.kin.Opened(id, v.process); err != nil {
+		s.log.Warn("the process of a session is not on file", "session", id, "error", err)
+	}
+}
+
+// Senders adds to the processes of the caller's session.
+func (s *Server) Senders(ctx context.Context, in *weaverv1.SendersRequest) (*weaverv1.SendersResponse, error) {
+	id, err := s.session(ctx)
+	if err != nil {
+		return nil, toStatus(err)
+	}
+	senders, err := readSenders(in)
+	if err != nil {
+		return nil, toStatus(err)
+	}
+	v := visitorOf(ctx)
+	if v.network || !v.known || !liveness.SameNumbers(v.process.PID) {
+		// Its numbers mean nothing here, so its death is never concluded.
+		return &weaverv1.SendersResponse{}, nil
+	}
+	if _, err := s.kin.Name(id, senders); err != nil {
+		return nil, toStatus(fmt.Errorf("%w: %w", coordinator.ErrUnavailable, err))
+	}
+	return &weaverv1.SendersResponse{}, nil
+}
+
+func readSenders(in *weaverv1.SendersRequest) ([]coordinator.Process, error) {
+	if n := len(in.GetProcesses()); n > liveness.MaxSenders {
+		return nil, fmt.Errorf("%w: %d processes where %d are allowed", errInput, n, liveness.MaxSenders)
+	}
+	list := make([]coordinator.Process, 0, len(in.GetProcesses()))
+	for _, p := range in.GetProcesses() {
+		if p.GetPid() <= 0 || p.GetPid() > math.MaxInt32 || len(p.GetStarted()) > maxStarted {
+			return nil, fmt.Errorf("%w: process %d, started %.70q", errInput, p.GetPid(), p.GetStarted())
+		}
+		list = append(list, liveness.Place(coordinator.Process{PID: int(p.GetPid()), Started: p.GetStarted()}))
+	}
+	return list, nil
+}
+
+// identity is what the coordinator says of how it knows a session.
+func identity(v visitor) string {
+	if v.network {
+		return coordinator.IdentityClaimed
+	}
+	return coordinator.IdentityLocal
+}
+
+// remote is where a call came from, for the log.
+func remote(ctx context.Context) net.Addr {
+	if p, ok := peer.FromContext(ctx); ok {
+		return p.Addr
+	}
+	return nil
+}

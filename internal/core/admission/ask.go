@@ -1,0 +1,70 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package admission
+
+import (
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
+	"github.com/tfweaver/tfweaver/internal/core/lock"
+)
+
+// asked is what a waiter has to be given in one step.
+type asked struct {
+	// locks exclude other runs; those of the call alone exclude its own run too.
+	locks  lock.Plan
+	demand escrow.Demand
+	guards []Guard
+	// claim are the places of the calls of the claim that it begins.
+	claim []int
+}
+
+// asks is what a waiter outside of any active claim asks for.
+func (s *State) asks(e *entry) asked {
+	tx := &e.Tx
+	a := asked{locks: tx.Locks, demand: e.demand, guards: tx.Guards}
+	if tx.Action == Reserve {
+		if tx.Whole {
+			a.locks = e.union
+		}
+		return a
+	}
+	p, i := s.planOf(tx)
+	if p == nil {
+		return a
+	}
+	if s.reserved(tx) {
+		a.demand = nil // it was reserved with the plan
+	}
+	if a.claim = p.claim(i, s.taken(tx.Plan, p)); len(a.claim) > 0 {
+		a.locks = lock.Union(p.locks(a.claim), tx.Locks)
+		a.guards = append(p.guards(a.claim), tx.Guards...)
+	}
+	return a
+}
+
+// line is what a set of waiters asks for.
+type line struct {
+	locks   *lock.Demand
+	buckets map[escrow.Key]bool
+}
+
+func newLine() *line { return &line{locks: lock.NewDemand(), buckets: map[escrow.Key]bool{}} }
+
+func (l *line) add(a asked) {
+	l.locks.Add(a.locks)
+	for _, d := range a.demand {
+		if d.Plus > 0 {
+			l.buckets[d.Bucket] = true
+		}
+	}
+}
+
+// free says whether nobody of the set wants what is asked for.
+func (l *line) free(a *asked) bool {
+	for _, d := range a.demand {
+		if d.Plus > 0 && l.buckets[d.Bucket] {
+			return false
+		}
+	}
+	return l.locks.Free(a.locks)
+}

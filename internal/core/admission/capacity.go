@@ -1,0 +1,233 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package admission
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
+	"github.com/tfweaver/tfweaver/internal/core/graph"
+	"github.com/tfweaver/tfweaver/internal/core/lock"
+)
+
+// Capacity is the capacity table; owners are transaction ids. It must only be
+// read, and not kept over an Apply.
+func (s *State) Capacity() *escrow.Table { return s.escrow }
+
+// BucketRead is when a bucket was last read, in nanoseconds since the Unix
+// epoch; 0 for never.
+func (s *State) BucketRead(k escrow.Key) int64 { return s.read[k] }
+
+// reserved says whether the capacity of a call was reserved with its plan.
+func (s *State) reserved(tx *Tx) bool {
+	p, _ := s.planOf(tx)
+	return p != nil && len(s.txs[tx.Plan].demand) > 0
+}
+
+// inReservation says whether the reservation of the plan has room for a call.
+func (s *State) inReservation(tx *Tx) bool {
+	return tx.Plan != "" && s.escrow.Has(escrow.Owner(tx.Plan), tx.Call)
+}
+
+// overdrawn is why a call whose plan was reserved cannot have what it turned
+// out to need; it never waits for that.
+func (s *State) overdrawn(e *entry) []Blocker {
+	switch {
+	case s.inReservation(&e.Tx):
+		err := s.escrow.Extends(escrow.Owner(e.Plan), e.Call, e.Effects)
+		if errors.Is(err, escrow.ErrCapacity) {
+			return exceeded(s.shortBlockers(e, escrow.One(e.Effects).Demand()))
+		}
+		return nil
+	case s.escrow.Admits(e.demand):
+		return nil
+	default:
+		return exceeded(s.shortBlockers(e, e.demand))
+	}
+}
+
+// take gives an admitted transaction the capacity that it asks for.
+func (s *State) take(x *entry) error {
+	switch {
+	case x.Action == Reserve && x.order != nil:
+		return s.escrow.Reserve(escrow.Owner(x.ID), x.order, x.Whole)
+	case x.Action == Reserve:
+		return nil
+	case s.inReservation(&x.Tx):
+		return s.escrow.Extend(escrow.Owner(x.Plan), x.Call, x.Effects)
+	case x.order != nil:
+		return s.escrow.Reserve(escrow.Owner(x.ID), x.order, true)
+	default:
+		return nil
+	}
+}
+
+// holdOf is the call of the capacity table that a transaction stands for.
+func (s *State) holdOf(tx *Tx) (owner escrow.Owner, call escrow.CallID, ok bool) {
+	if s.inReservation(tx) {
+		return escrow.Owner(tx.Plan), tx.Call, true
+	}
+	return escrow.Owner(tx.ID), "", s.escrow.Has(escrow.Owner(tx.ID), "")
+}
+
+// sent tells the capacity table that a call is sent.
+func (s *State) sent(tx *Tx) error {
+	owner, call, ok := s.holdOf(tx)
+	if !ok {
+		return nil
+	}
+	err := s.escrow.Start(owner, call, s.index)
+	if tx.Passed != nil {
+		return nil // it goes on with what there is
+	}
+	return err
+}
+
+// spend tells the capacity table how a call ended.
+func (s *State) spend(tx *Tx, out escrow.Outcome) error {
+	owner, call, ok := s.holdOf(tx)
+	if !ok {
+		return nil
+	}
+	err := s.escrow.Settle(owner, call, out, s.index)
+	if errors.Is(err, escrow.ErrState) && tx.Passed != nil {
+		return s.escrow.Settle(owner, call, escrow.Refused, s.index)
+	}
+	return err
+}
+
+// capacityOutcome is what the end of a call means for capacity. Whoever read
+// the object knows whether it is there, and not what an update has done.
+func capacityOutcome(tx *Tx, e TxEnded) escrow.Outcome {
+	wanted := e.Exists == (tx.Action != Delete)
+	switch {
+	case tx.StartedIndex == 0, !e.Settled:
+		return escrow.Refused
+	case e.Status == Operational && (tx.Action != Update || e.By == "" && e.Cause == ""):
+		return escrow.Succeeded
+	case tx.Action == Create && !e.Exists, tx.Action == Delete && e.Exists && e.Cause != "":
+		return escrow.Refused
+	case tx.Action == Delete && wanted:
+		return escrow.Succeeded
+	default:
+		return escrow.Tainted
+	}
+}
+
+// shortBlockers are the buckets that do not admit a demand, with those who hold
+// capacity of them.
+func (s *State) shortBlockers(e *entry, demand escrow.Demand) []Blocker {
+	var list []Blocker
+	for _, f := range s.escrow.Shortfalls(demand) {
+		b := Blocker{
+			Relation: lock.Capacity, Class: "capacity", FactAt: s.read[f.Bucket],
+			Capacity: &Shortage{
+				Bucket: f.Bucket, Limit: f.Limit.Value, Used: f.High, Reserved: f.Plus,
+				Asked: f.Asked.Plus, Hopeless: f.Hopeless,
+			},
+		}
+		b.Node, _, _ = NodeOfBucket(f.Bucket)
+		b.FactNode = b.Node
+		list = append(list, s.sharers(e, b)...)
+	}
+	return limit(list)
+}
+
+// sharers names the transactions that hold capacity of a bucket, or gives the
+// numbers alone where it is all in use.
+func (s *State) sharers(e *entry, b Blocker) []Blocker {
+	var list []Blocker
+	for _, share := range s.escrow.Shares(b.Capacity.Bucket) {
+		holder := s.txs[TxID(share.Owner)]
+		if holder == nil || holder.ID == e.ID || share.Plus == 0 && share.Minus == 0 {
+			continue
+		}
+		own := *b.Capacity
+		own.Theirs = share.Plus
+		c := b
+		c.Capacity, c.Holder, c.HolderSession, c.HolderIntent = &own, holder.ID, holder.Session, holder.Intent
+		list = append(list, c)
+	}
+	if list == nil {
+		return []Blocker{b}
+	}
+	return list
+}
+
+// aheadBlocker reports an earlier waiter for the same capacity.
+func (s *State) aheadBlocker(demand escrow.Demand, k escrow.Key, holder *entry) Blocker {
+	level := s.escrow.Level(k)
+	b := Blocker{
+		Relation: lock.Capacity, Class: "capacity", FactAt: s.read[k], Ahead: true,
+		Holder: holder.ID, HolderSession: holder.Session, HolderIntent: holder.Intent,
+		Capacity: &Shortage{
+			Bucket: k, Limit: level.Limit.Value, Used: level.High, Reserved: level.Plus,
+			Theirs: holder.demand.Find(k).Plus, Asked: demand.Find(k).Plus,
+		},
+	}
+	b.Node, _, _ = NodeOfBucket(k)
+	b.FactNode = b.Node
+	return b
+}
+
+func (d *decision) measure(c Measure) error {
+	if !d.alive(c.Session, d.at) {
+		return fmt.Errorf("session %s: %w", c.Session, ErrNoSession)
+	}
+	if c.Began > d.index {
+		return fmt.Errorf("%w: a read that began at record %d, after %d", ErrMalformed, c.Began, d.index)
+	}
+	trial := d.escrow.Clone()
+	for _, r := range c.Readings {
+		if err := apply(trial, r, c.Began, d.index+1); err != nil {
+			return fmt.Errorf("%w: %w", ErrMalformed, err)
+		}
+	}
+	if len(c.Readings) > 0 {
+		d.emit(Measured{Session: c.Session, At: d.at, Began: c.Began, Readings: c.Readings})
+		d.drain()
+	}
+	return nil
+}
+
+// apply takes a reading over. One that is older than what is known changes
+// nothing (invariant I24), the limit included.
+func apply(t *escrow.Table, r Reading, began, at uint64) error {
+	if r.Use.Set {
+		taken, err := t.Observe(r.Bucket, escrow.Observation{Use: r.Use.Value, Began: began, At: at})
+		if err != nil || !taken {
+			return err
+		}
+	}
+	if r.Limit.Set {
+		return t.SetLimit(r.Bucket, r.Limit)
+	}
+	return nil
+}
+
+func (s *State) foldMeasured(e Measured) error {
+	for _, r := range e.Readings {
+		if err := apply(s.escrow, r, e.Began, s.index); err != nil {
+			return fmt.Errorf("%w: %w", err, ErrReplay)
+		}
+		s.read[r.Bucket] = e.At
+	}
+	return nil
+}
+
+// forgetBuckets drops the counts of an object that is gone. One that is still
+// in use stays.
+func (s *State) forgetBuckets(id graph.NodeID) {
+	if len(s.read) == 0 {
+		return
+	}
+	prefix := string(id) + "#"
+	for _, k := range s.escrow.Buckets() {
+		if strings.HasPrefix(string(k), prefix) && s.escrow.Forget(k) == nil {
+			delete(s.read, k)
+		}
+	}
+}

@@ -1,0 +1,266 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package admission
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
+	"github.com/tfweaver/tfweaver/internal/core/graph"
+	"github.com/tfweaver/tfweaver/internal/core/lock"
+)
+
+// Claims are what keeps an intent of several calls whole (invariant I21). A
+// claim excludes other runs, from before its first call to after its last; the
+// locks of a call exclude every other call. A claim is admitted in one step, so
+// that a run never waits while it holds part of one; the calls inside it wait
+// for running calls of their own run and for nothing else. That is why two runs
+// that cross can always go on.
+
+// Claims are the active claims, by id.
+func (s *State) Claims() []Claim {
+	list := make([]Claim, 0, len(s.claims))
+	for _, c := range s.claims {
+		list = append(list, *c)
+	}
+	slices.SortFunc(list, func(a, b Claim) int { return compareText(a.ID, b.ID) })
+	return list
+}
+
+func compareText[T ~string](a, b T) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// planOf is the plan that foresaw a call, with its place there; nil for a call
+// that no plan foresaw.
+func (s *State) planOf(tx *Tx) (*plan, int) {
+	p := s.plans[tx.Plan]
+	if tx.Plan == "" || p == nil {
+		return nil, -1
+	}
+	i := p.find(tx.Call)
+	if i < 0 {
+		return nil, -1
+	}
+	return p, i
+}
+
+// claimOf is the active claim that a planned call belongs to.
+func (s *State) claimOf(plan TxID, call CallID) *Claim {
+	for _, c := range s.claims {
+		if _, ok := slices.BinarySearch(c.Calls, call); ok && c.Plan == plan {
+			return c
+		}
+	}
+	return nil
+}
+
+// ClaimOf is the active claim that a transaction's call belongs to.
+func (s *State) ClaimOf(id TxID) (Claim, bool) {
+	e := s.txs[id]
+	if e == nil || e.Plan == "" {
+		return Claim{}, false
+	}
+	c := s.claimOf(e.Plan, e.Call)
+	if c == nil {
+		return Claim{}, false
+	}
+	return *c, true
+}
+
+// taken says which calls of a plan are in an active claim.
+func (s *State) taken(plan TxID, p *plan) func(int) bool {
+	if len(s.claims) == 0 {
+		return func(int) bool { return false }
+	}
+	return func(i int) bool { return s.claimOf(plan, p.calls[i].ID) != nil }
+}
+
+// sessionOfClaim is the session whose claim it is.
+func (s *State) sessionOfClaim(id lock.Owner) SessionID {
+	if c := s.claims[ClaimID(id)]; c != nil {
+		return s.txs[c.Plan].Session
+	}
+	return ""
+}
+
+// foreignClaims are the claims of other runs that exclude a lock plan.
+func (s *State) foreignClaims(session SessionID, locks lock.Plan) []lock.Conflict {
+	if s.claimed.Free(locks) {
+		return nil
+	}
+	return slices.DeleteFunc(s.claimed.Conflicts("", locks), func(c lock.Conflict) bool {
+		return s.sessionOfClaim(c.Holder.Owner) == session
+	})
+}
+
+// foreignCalls are the calls of other runs that exclude a lock plan.
+func (s *State) foreignCalls(session SessionID, locks lock.Plan) []lock.Conflict {
+	if s.locks.Free(locks) {
+		return nil
+	}
+	return slices.DeleteFunc(s.locks.Conflicts("", locks), func(c lock.Conflict) bool {
+		return s.txs[TxID(c.Holder.Owner)].Session == session
+	})
+}
+
+// inside judges a call of an active claim: it goes on at once as far as other
+// runs are concerned, or never.
+func (s *State) inside(e *entry, own map[graph.NodeID]bool) (verdict, []Blocker) {
+	tx := &e.Tx
+	foreign := append(s.foreignCalls(tx.Session, tx.Locks), s.foreignClaims(tx.Session, tx.Locks)...)
+	switch awaited := s.awaited(tx.Session, tx.Guards, own); {
+	case len(foreign) > 0:
+		return refuse, exceeded(s.conflictBlockers(tx, foreign))
+	case len(awaited) > 0:
+		return refuse, exceeded(s.declaredBlockers(tx, awaited))
+	case !s.locks.Free(tx.Locks):
+		return aside, nil
+	}
+	if short := s.overdrawn(e); len(short) > 0 {
+		return refuse, short
+	}
+	return s.guarded(tx, tx.Guards, own)
+}
+
+func exceeded(list []Blocker) []Blocker {
+	for i := range list {
+		list[i].Exceeded = true
+	}
+	return limit(list)
+}
+
+// deadBlockers tell which call of the same intent has failed.
+func (s *State) deadBlockers(tx *Tx, p *plan, at int) []Blocker {
+	for _, j := range p.group[at] {
+		if p.phases[j] == dead && j != at {
+			return []Blocker{{
+				Node: p.calls[j].Self, Relation: lock.Same, Class: "dependency", Dead: true, Fact: string(p.calls[j].ID),
+				HolderSession: tx.Session, HolderIntent: tx.Intent, FactNode: p.calls[j].Self, FactAt: s.now,
+			}}
+		}
+	}
+	return []Blocker{{
+		Node: tx.Self, Relation: lock.Same, Class: "dependency", Dead: true, Fact: string(tx.Call),
+		HolderSession: tx.Session, HolderIntent: tx.Intent, FactNode: tx.Self, FactAt: s.now,
+	}}
+}
+
+// claim begins the claim that a waiter is about to get.
+func (d *decision) claim(id ClaimID, planTx TxID, members []int) {
+	p := d.plans[planTx]
+	c := Claim{ID: id, Plan: planTx, Locks: p.locks(members), Since: d.at}
+	for _, i := range members {
+		c.Calls = append(c.Calls, p.calls[i].ID)
+	}
+	d.emit(ClaimAdmitted{Claim: c})
+	d.again = true // the other calls of the claim need not wait any more
+}
+
+func (s *State) foldClaimAdmitted(e ClaimAdmitted) error {
+	c := e.Claim
+	p := s.plans[c.Plan]
+	if p == nil || s.claims[c.ID] != nil {
+		return fmt.Errorf("claim %s of plan %s: %w", c.ID, c.Plan, ErrReplay)
+	}
+	if err := s.claimed.Acquire(lock.Owner(c.ID), c.Locks); err != nil {
+		return fmt.Errorf("claim %s: %w: %w", c.ID, err, ErrReplay)
+	}
+	s.ahead = nil
+	s.claims[c.ID] = &c
+	var frees []CallID
+	for _, id := range c.Calls {
+		if s.escrow.Has(escrow.Owner(c.Plan), id) {
+			frees = append(frees, id)
+		}
+	}
+	if err := s.escrow.Commit(escrow.Owner(c.Plan), frees...); err != nil {
+		return fmt.Errorf("claim %s: %w: %w", c.ID, err, ErrReplay)
+	}
+	return nil
+}
+
+// doom takes back the admitted calls of a plan that must not be sent any more,
+// because another call of their intent has failed meanwhile.
+func (d *decision) doom(planTx TxID) {
+	for _, e := range d.active(d.txs[planTx].Session) {
+		if p, i := d.planOf(&e.Tx); p != nil && e.Plan == planTx && e.Status == Admitted && p.lost(i) {
+			d.emit(TxEnded{Tx: e.ID, At: d.at, Status: Withdrawn, Cause: "a call that belongs with it has failed"})
+		}
+	}
+}
+
+// closeClaims ends the claims of a plan whose calls are all over.
+func (d *decision) closeClaims(planTx TxID) {
+	if d.plans[planTx] == nil {
+		return
+	}
+	d.doom(planTx)
+	p := d.plans[planTx]
+	if p.whole {
+		return
+	}
+	for _, c := range d.Claims() {
+		open := func(id CallID) bool { return p.open(p.find(id)) }
+		if c.Plan == planTx && !slices.ContainsFunc(c.Calls, open) {
+			d.emit(ClaimEnded{Claim: c.ID, At: d.at})
+		}
+	}
+}
+
+// dissolve ends all claims of a plan, whatever their calls are at, and tells
+// which intents stay halves.
+func (d *decision) dissolve(planTx TxID) {
+	p := d.plans[planTx]
+	for _, c := range d.Claims() {
+		if c.Plan != planTx {
+			continue
+		}
+		var broken []graph.NodeID
+		for _, id := range c.Calls {
+			if i := p.find(id); p.mixed(i) {
+				broken = append(broken, p.calls[i].Self)
+			}
+		}
+		slices.Sort(broken)
+		d.emit(ClaimEnded{Claim: c.ID, At: d.at, Broken: slices.Compact(broken)})
+	}
+}
+
+// HalfReplaced is the result in the history of an object whose replace has
+// begun and will not be ended by its run.
+const HalfReplaced = "half replaced"
+
+func (s *State) foldClaimEnded(e ClaimEnded) error {
+	c := s.claims[e.Claim]
+	if c == nil {
+		return fmt.Errorf("claim %s: %w", e.Claim, ErrReplay)
+	}
+	s.ahead = nil
+	delete(s.claims, e.Claim)
+	s.claimed.Release(lock.Owner(e.Claim))
+	owner := s.txs[c.Plan]
+	for _, id := range e.Broken {
+		n := s.object(id)
+		if n == nil {
+			continue
+		}
+		if n.Lifecycle == graph.Operational {
+			s.lifecycle(n.ID, graph.Failed, owner.Session)
+		}
+		s.remember(n.ID, graph.Change{
+			At: e.At, Session: string(owner.Session), Intent: string(owner.Intent),
+			Tx: string(e.Claim), Action: "replace", Result: HalfReplaced,
+		})
+	}
+	return nil
+}
