@@ -74,7 +74,7 @@ func TestAnyValuesAreTakenOrRefused(t *testing.T) {
 			}
 		}
 		if l, err := e.Lower(t.Context(), op, associated()); err == nil {
-			if wrong := ruletest.Check(l.Request); wrong != "" {
+			if wrong := ruletest.Check(l); wrong != "" {
 				t.Fatalf("%s\n%+v", wrong, l.Request)
 			}
 		}

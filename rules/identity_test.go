@@ -87,7 +87,7 @@ func TestAReferenceToSomethingElse(t *testing.T) {
 	for _, id := range []string{networkID, groupID, "subnet-1", "/", nsgID + "w", strings.Repeat("/x", 2000)} {
 		l := lower(t, load(t), "simcloud_network_interface",
 			state("planned", "id", "unknown", "resource_group_name", "net", "name", "n", "subnet_id", id), nil)
-		if len(l.Notes) != 1 || !strings.HasPrefix(l.Notes[0], "reference subnet is left out: ") {
+		if len(l.Notes) != 2 || !strings.HasPrefix(l.Notes[0], "reference subnet is left out: ") || l.Notes[1] != "capacity address is left out: the reference is not usable" {
 			t.Errorf("%s: notes %v", id, l.Notes)
 		}
 	}

@@ -31,6 +31,7 @@ func short() *strings.Replacer {
 		"/providers/microsoft.network/publicipaddresses/", "/pip:",
 		"/providers/microsoft.compute/disks/", "/disk:",
 		"/providers/microsoft.compute/virtualmachines/", "/vm:",
+		"/providers/microsoft.compute/locations/", "/quota:", "/quotas/cores-", "-", "/quotas/cores", "",
 		"/providers/microsoft.authorization/policydocuments/", "/policy:",
 		"/providers/microsoft.management/attachments/", "/attachment:",
 		"/providers/microsoft.web/functions/", "/function:", "/permissions/", "/permission:",
@@ -56,6 +57,8 @@ func attributes(resourceType string) []string {
 		return []string{"id", "subnet_id", "network_security_group_id"}
 	case "virtual_machine":
 		return append(all, "size", "network_interface_ids", "data_disk_ids")
+	case "quota":
+		return []string{"id", "location", "family", "limit", "used"}
 	case "account_attachment":
 		return []string{"id", "name", "target"}
 	case "function_permission":
@@ -99,7 +102,7 @@ func lower(t testing.TB, e *ruleengine.Engine, resourceType, src string, g rulee
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wrong := ruletest.Check(l.Request); wrong != "" {
+	if wrong := ruletest.Check(l); wrong != "" {
 		t.Errorf("%s %s: %s", op.Action, resourceType, wrong)
 	}
 	return l

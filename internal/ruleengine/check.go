@@ -24,13 +24,18 @@ const (
 	rootAction   = "action"
 	rootLocal    = "local"
 	rootRealm    = "realm"
+	rootTable    = "table"
 	rootID       = "id"
 )
 
 // operationRoots are the roots that rules about an operation see.
 func operationRoots() []string {
-	return []string{rootSelf, rootPrior, rootPlanned, rootProvider, rootAction, rootLocal, rootRealm}
+	return []string{rootSelf, rootPrior, rootPlanned, rootProvider, rootAction, rootLocal, rootRealm, rootTable}
 }
+
+// objectRoots are the roots that rules about an object see which was read or
+// whose id is known; id is its id.
+func objectRoots() []string { return append(operationRoots(), rootID) }
 
 // expression checks what an expression calls and refers to, and evaluates it
 // once with nothing known, which finds wrong numbers and types of arguments.
@@ -74,8 +79,11 @@ func (d *decoder) checkRoots(x hcl.Expression, roots []string) {
 	for _, traversal := range x.Variables() {
 		root := traversal.RootName()
 		if slices.Contains(roots, root) {
-			if root == rootLocal {
+			switch root {
+			case rootLocal:
 				d.checkLocal(traversal)
+			case rootTable:
+				d.checkTable(traversal)
 			}
 			continue
 		}
@@ -113,6 +121,9 @@ func (d *decoder) tryOut(x hcl.Expression, funcs map[string]function.Function, r
 			vars[root] = cty.UnknownVal(cty.String)
 		}
 	}
+	if _, ok := vars[rootTable]; ok {
+		vars[rootTable] = d.pack.tables
+	}
 	_, diags := x.Value(&hcl.EvalContext{Variables: vars, Functions: funcs})
 	d.diags = append(d.diags, diags...)
 }
@@ -137,6 +148,9 @@ func (d *decoder) checkTypes() {
 	}
 	if !d.diags.HasErrors() {
 		d.checkDepths(types)
+	}
+	if !d.diags.HasErrors() {
+		d.checkBuckets(types)
 	}
 }
 
@@ -176,6 +190,9 @@ func (r *resource) nodeRefs() []nodeRef {
 		if ref.of != nil {
 			refs = append(refs, *ref.of)
 		}
+	}
+	for _, c := range r.consumes {
+		add(c.of)
 	}
 	for _, e := range r.edges {
 		add(e.from)

@@ -34,23 +34,27 @@ func decodePack(bodies []*hcl.File, first string) (*pack, hcl.Diagnostics) {
 			return "", false
 		}),
 	}
-	var resources hcl.Blocks
+	var blocks hcl.Blocks
 	for _, file := range bodies {
-		content, diags := file.Body.Content(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+		content := d.content(file.Body, &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 			{Type: "pack", LabelNames: []string{"name"}},
+			{Type: "table", LabelNames: []string{"name"}},
+			{Type: "error", LabelNames: []string{"name"}},
 			{Type: "resource", LabelNames: []string{"type"}},
 		}})
-		d.diags = append(d.diags, diags...)
-		for _, block := range content.Blocks.OfType("pack") {
-			d.packBlock(block)
-		}
-		resources = append(resources, content.Blocks.OfType("resource")...)
+		blocks = append(blocks, content.Blocks...)
+	}
+	// Expressions are tried out as they are read, so what they use comes first.
+	d.tables(blocks.OfType("table"))
+	for _, block := range blocks.OfType("pack") {
+		d.packBlock(block)
 	}
 	if d.pack.name == "" && !d.diags.HasErrors() {
 		d.fail(hcl.Range{Filename: first, Start: hcl.InitialPos, End: hcl.InitialPos}, "Missing pack block",
 			"None of the pack's files has a pack block. Add one that says for which provider the rules are: pack \"name\" { version = ..., provider = ... }.")
 	}
-	for _, block := range resources {
+	d.pack.refusals = d.errorBlocks(blocks)
+	for _, block := range blocks.OfType("resource") {
 		d.resourceBlock(block)
 	}
 	if !d.diags.HasErrors() {
@@ -99,6 +103,7 @@ func (d *decoder) packBlock(block *hcl.Block) {
 			{Name: "provider", Required: true},
 			{Name: "provider_versions"},
 			{Name: "canonical"},
+			{Name: "terminal"}, {Name: "lands"}, {Name: "timeout"}, {Name: "error_code"},
 		},
 		Blocks: []hcl.BlockHeaderSchema{{Type: "locals"}, {Type: "realm"}},
 	})
@@ -111,6 +116,9 @@ func (d *decoder) packBlock(block *hcl.Block) {
 	} else {
 		d.fail(block.DefRange, "Missing realm block", "A pack says which account a configured provider works in. Add realm { namespace = ..., id = ... }.")
 	}
+	p.terminal = d.terminal(content.Attributes["terminal"])
+	p.times = d.times(content.Attributes)
+	p.errorCode = d.errorCode(content.Attributes["error_code"])
 }
 
 func (d *decoder) packAttributes(attrs hcl.Attributes) {
@@ -145,7 +153,7 @@ func (d *decoder) localsBlock(block *hcl.Block) {
 	attrs, diags := block.Body.JustAttributes()
 	d.diags = append(d.diags, diags...)
 	for _, name := range sortedKeys(attrs) {
-		x := d.expression(attrs[name].Expr, d.ambient, rootProvider)
+		x := d.expression(attrs[name].Expr, d.ambient, rootProvider, rootTable)
 		d.pack.locals = append(d.pack.locals, local{name: name, value: x})
 	}
 }
@@ -158,10 +166,10 @@ func (d *decoder) realmBlock(block *hcl.Block) {
 	r.kind = d.literal(content.Attributes["type"])
 	r.remedy = d.literal(content.Attributes["remedy"])
 	if attr := content.Attributes["namespace"]; attr != nil {
-		r.namespace = d.expression(attr.Expr, d.ambient, rootProvider, rootLocal)
+		r.namespace = d.expression(attr.Expr, d.ambient, rootProvider, rootLocal, rootTable)
 	}
 	if attr := content.Attributes["id"]; attr != nil {
-		r.id = d.expression(attr.Expr, d.ambient, rootProvider, rootLocal)
+		r.id = d.expression(attr.Expr, d.ambient, rootProvider, rootLocal, rootTable)
 	}
 }
 

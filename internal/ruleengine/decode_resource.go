@@ -12,7 +12,6 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/mode"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/gocty"
 )
 
 // facetName is what a facet may be called; a slash would make it another node.
@@ -29,15 +28,20 @@ func (d *decoder) resourceBlock(block *hcl.Block) {
 	}
 	d.pack.resources[r.name] = r
 	content := d.content(block.Body, &hcl.BodySchema{
-		Attributes: []hcl.AttributeSchema{{Name: "id", Required: true}, {Name: "name"}, {Name: "summary"}, {Name: "known_after_create"}},
+		Attributes: []hcl.AttributeSchema{{Name: "id", Required: true}, {Name: "name"}, {Name: "summary"}, {Name: "known_after_create"},
+			{Name: "import_id"}, {Name: "terminal"}, {Name: "lands"}, {Name: "timeout"}},
 		Blocks: []hcl.BlockHeaderSchema{
 			{Type: "parent", LabelNames: []string{"type"}},
 			{Type: "reference", LabelNames: []string{"name"}},
 			{Type: "edge", LabelNames: []string{"name"}},
 			{Type: "on", LabelNames: []string{"action"}},
+			{Type: "consumes", LabelNames: []string{"name"}},
+			{Type: "bucket", LabelNames: []string{"name"}},
+			{Type: "error", LabelNames: []string{"name"}},
 		},
 	})
 	d.identity(r, content)
+	d.reading(r, content)
 	for _, b := range content.Blocks.OfType("reference") {
 		d.referenceBlock(r, b)
 	}
@@ -46,6 +50,12 @@ func (d *decoder) resourceBlock(block *hcl.Block) {
 	}
 	for _, b := range content.Blocks.OfType("on") {
 		d.onBlock(r, b)
+	}
+	for _, b := range content.Blocks.OfType("consumes") {
+		d.consumesBlock(r, b)
+	}
+	for _, b := range content.Blocks.OfType("bucket") {
+		d.bucketBlock(r, b)
 	}
 }
 
@@ -130,8 +140,11 @@ func (d *decoder) node(r *resource, attr *hcl.Attribute) nodeRef {
 	ref, diags := parseNodeRef(attr.Expr)
 	d.diags = append(d.diags, diags...)
 	for part := &ref; part != nil; part = part.of {
-		if part.form == refReference {
+		switch part.form {
+		case refReference:
 			d.checkReferenceName(r, attr, part.name)
+		case refObject:
+			d.fail(attr.Expr.Range(), "Invalid node", "object is for consumes only. Name the object by a reference block and ref. "+refHelp)
 		}
 	}
 	return ref
@@ -203,22 +216,9 @@ func metaAttributes() []hcl.AttributeSchema {
 }
 
 func (d *decoder) meta(attrs hcl.Attributes, rule, class string) meta {
-	m := meta{rule: rule, why: d.literal(attrs["why"]), source: d.literal(attrs["source"]), confidence: 1}
+	m := meta{rule: rule, why: d.literal(attrs["why"]), source: d.literal(attrs["source"])}
 	m.class = d.oneOf(attrs["class"], class, classes())
 	m.until = d.oneOf(attrs["until"], untilOperation, []string{untilCall, untilOperation})
-	if attr := attrs["confidence"]; attr != nil {
-		m.confidence = d.fraction(attr)
-	}
+	m.low = d.oneOf(attrs["confidence"], confidenceHigh, []string{confidenceHigh, confidenceLow}) == confidenceLow
 	return m
-}
-
-func (d *decoder) fraction(attr *hcl.Attribute) float64 {
-	var f float64
-	v, diags := attr.Expr.Value(nil)
-	if diags.HasErrors() || v.IsMarked() || !v.IsKnown() || v.IsNull() || v.Type() != cty.Number ||
-		gocty.FromCtyValue(v, &f) != nil || f < 0 || f > 1 {
-		d.fail(attr.Expr.Range(), "Invalid "+attr.Name, attr.Name+" is a number from 0 to 1.")
-		return 0
-	}
-	return f
 }

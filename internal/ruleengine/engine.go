@@ -18,6 +18,9 @@
 //	  version   = "1.0.0"
 //	  provider  = "*/example/cloud"   # host/namespace/type, * is any one part
 //	  canonical = lower(id)           # the spelling of ids that makes equal what is equal
+//	  lands     = "2s"                # see admission.Request, for both
+//	  timeout   = "30m"
+//	  terminal  = contains(["Succeeded", "Failed"], self.state)
 //
 //	  realm {
 //	    namespace = "example:${authority(coalesce(provider.endpoint, env("EXAMPLE_ENDPOINT")))}"
@@ -26,12 +29,30 @@
 //	  }
 //	}
 //
+//	error "full" {                    # what the provider's errors mean
+//	  match    = ["SubnetIsFull"]     # or regex, or codes with error_code in the pack block
+//	  class    = "capacity"
+//	  definite = true                 # the call certainly had no effect
+//	}
+//
+//	table "sizes" {                   # constants: table.sizes
+//	  rows = { small = { cores = 2 } }
+//	}
+//
 //	resource "example_subnet" {
 //	  id   = first_known(self.id, arm_id(...))
 //	  name = self.name
 //	  parent "example_network" { id = arm_scope(id, "networks") }
 //
 //	  reference "gateway" { ids = self.gateway_id, type = "example_gateway" }   # one attribute per line
+//
+//	  bucket "addresses" { limit = usable_addresses(self.prefix, 5), use = self.used }
+//
+//	  consumes "place" {
+//	    of     = parent
+//	    bucket = "subnets"
+//	    amount = 1
+//	  }
 //
 //	  on "write" {
 //	    target "slot" {
@@ -47,9 +68,14 @@
 // everything it refers to; a create needs its parent and references present, a
 // delete needs its object unreferenced.
 //
+// A resource block may also have import_id (over id; what ImportResourceState
+// takes, the id itself if not said), and terminal, lands, timeout and error,
+// which come before those of the pack. A rule with confidence = "low" asks for
+// nothing: see [Shadow].
+//
 // Expressions see self (the planned state, for a delete the prior one),
-// planned, prior, provider, action, local, realm and id; the functions are
-// pure. Values that are not known yet, absent values and sensitive values are
+// planned, prior, provider, action, local, realm, table and id; the functions
+// are pure. Values that are not known yet, absent values and sensitive values are
 // told apart: see [ErrUnknown], [ErrNull] and [ErrSensitive].
 package ruleengine
 
@@ -105,6 +131,11 @@ type Lowered struct {
 	// tls, time, null, local, terraform): it takes nothing, and the request is
 	// not worth submitting.
 	Logical bool
+	// Shadow is what rules of low confidence would have asked for.
+	Shadow Shadow
+	// Buckets are those of the request's effects, in the same order: an object
+	// of which neither limit nor use is known is read before they matter.
+	Buckets []Bucket
 	// Notes say what was not known and how the plan was widened for it.
 	Notes []string
 }
@@ -128,6 +159,15 @@ type Seen struct {
 	// Nodes places the object and its references, parents before children.
 	Nodes       []graph.Decl
 	Observation admission.Observation
+	// Readings are what the read says about the buckets of the object. What it
+	// does not say is not set; buckets of which it says nothing are left out.
+	Readings []admission.Reading
+	// Terminal is true when the state shows no operation in progress: as the
+	// rule says, else always. It is true of an object that is gone, and false
+	// when it could not be told.
+	Terminal bool
+	// Notes say what could not be told of buckets and progress.
+	Notes []string
 }
 
 // Engine evaluates rule packs. It is safe for concurrent use.

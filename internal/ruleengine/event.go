@@ -40,13 +40,14 @@ func (d *draft) takeTarget(ctx context.Context, t *target) error {
 	if ok, err := d.applies(t.when, "target "+t.name); !ok || err != nil {
 		return err
 	}
-	nodes, err := d.resolve(ctx, t.node, bothSides(), t.meta.rule)
+	nodes, err := d.resolve(ctx, t.node, bothSides(), t.meta)
 	if err != nil {
 		return err
 	}
+	p := d.part(t.meta)
 	for _, c := range nodes {
-		node := d.nodes.facet(d.nodes.add(c), t.facet)
-		d.want(node, t.mode, d.relation(t.node), t.meta.rule, t.meta.class)
+		node := p.nodes.facet(p.nodes.add(c), t.facet)
+		p.want(node, t.mode, d.relation(t.node), t.meta.rule, t.meta.class)
 	}
 	return nil
 }
@@ -63,16 +64,17 @@ func (d *draft) takeGuard(ctx context.Context, g *guard) error {
 	if ok, err := d.applies(g.when, "guard "+string(g.kind)); !ok || err != nil {
 		return err
 	}
-	nodes, err := d.resolve(ctx, g.node, []side{after}, g.meta.rule)
+	nodes, err := d.resolve(ctx, g.node, []side{after}, g.meta)
 	if err != nil {
 		return err
 	}
+	p := d.part(g.meta)
 	for _, c := range nodes {
-		node := d.nodes.add(c)
+		node := p.nodes.add(c)
 		if g.kind == admission.Version {
-			err = d.guardVersion(ctx, node, g.meta.rule)
+			err = d.guardVersion(ctx, node, g.meta)
 		} else {
-			d.guard(admission.Guard{Kind: g.kind, Node: node, Rule: g.meta.rule})
+			p.guard(admission.Guard{Kind: g.kind, Node: node, Rule: g.meta.rule})
 		}
 		if err != nil {
 			return err
@@ -82,7 +84,7 @@ func (d *draft) takeGuard(ctx context.Context, g *guard) error {
 }
 
 // guardVersion pins a node to the version it has now.
-func (d *draft) guardVersion(ctx context.Context, node graph.NodeID, rule string) error {
+func (d *draft) guardVersion(ctx context.Context, node graph.NodeID, m meta) error {
 	if d.graph == nil {
 		d.note(fmt.Sprintf("the version of %s is not guarded: the live graph was not asked", node))
 		return nil
@@ -92,7 +94,7 @@ func (d *draft) guardVersion(ctx context.Context, node graph.NodeID, rule string
 		return fmt.Errorf("ask the graph about %s: %w", node, err)
 	}
 	if known {
-		d.guard(admission.Guard{Kind: admission.Version, Node: node, Value: version, Rule: rule})
+		d.part(m).guard(admission.Guard{Kind: admission.Version, Node: node, Value: version, Rule: m.rule})
 	}
 	return nil
 }
@@ -109,7 +111,7 @@ func (d *draft) applies(when hcl.Expression, what string) (bool, error) {
 
 // resolve finds the nodes that a node reference means. What is not known is
 // left out: references were noted, ancestors are covered by widening.
-func (d *draft) resolve(ctx context.Context, ref nodeRef, sides []side, rule string) ([]chain, error) {
+func (d *draft) resolve(ctx context.Context, ref nodeRef, sides []side, m meta) ([]chain, error) {
 	switch ref.form {
 	case refSelf:
 		return []chain{d.subject.chain()}, nil
@@ -120,7 +122,7 @@ func (d *draft) resolve(ctx context.Context, ref nodeRef, sides []side, rule str
 	case refReference:
 		return d.referenceTargets(ref.name, sides), nil
 	default:
-		return d.neighbours(ctx, ref, sides, rule)
+		return d.neighbours(ctx, ref, sides, m)
 	}
 }
 
@@ -151,18 +153,18 @@ func (d *draft) referenceTargets(name string, sides []side) []chain {
 
 // neighbours asks the live graph, and guards the versions that the answers
 // belong to: a lock plan made on an older graph would be incomplete.
-func (d *draft) neighbours(ctx context.Context, ref nodeRef, sides []side, rule string) ([]chain, error) {
+func (d *draft) neighbours(ctx context.Context, ref nodeRef, sides []side, m meta) ([]chain, error) {
 	of := nodeRef{form: refSelf}
 	if ref.of != nil {
 		of = *ref.of
 	}
-	bases, err := d.resolve(ctx, of, sides, rule)
+	bases, err := d.resolve(ctx, of, sides, m)
 	if err != nil {
 		return nil, err
 	}
 	var found []chain
 	for _, base := range bases {
-		next, err := d.neighboursOf(ctx, base, ref, rule)
+		next, err := d.neighboursOf(ctx, base, ref, m)
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +173,7 @@ func (d *draft) neighbours(ctx context.Context, ref nodeRef, sides []side, rule 
 	return found, nil
 }
 
-func (d *draft) neighboursOf(ctx context.Context, base chain, ref nodeRef, rule string) ([]chain, error) {
+func (d *draft) neighboursOf(ctx context.Context, base chain, ref nodeRef, m meta) ([]chain, error) {
 	if d.graph == nil {
 		d.note(fmt.Sprintf("%s is left out: the live graph was not asked", ref))
 		return nil, nil
@@ -184,7 +186,8 @@ func (d *draft) neighboursOf(ctx context.Context, base chain, ref nodeRef, rule 
 	if !known {
 		return nil, nil
 	}
-	d.guard(admission.Guard{Kind: admission.Version, Node: d.nodes.add(base), Value: version, Rule: rule})
+	p := d.part(m)
+	p.guard(admission.Guard{Kind: admission.Version, Node: p.nodes.add(base), Value: version, Rule: m.rule})
 	var found []chain
 	for _, decl := range decls {
 		c, err := d.reached(decl)
@@ -220,7 +223,7 @@ func (d *draft) edges(ctx context.Context) error {
 	known, complete := d.outgoing()
 	switch {
 	case d.op.Action == admission.Delete:
-	case len(d.rule.references) == 0:
+	case !d.rule.refers():
 		// Others may have given the object references it does not know of.
 		d.request.KeepEdges = true
 	case complete:
@@ -237,10 +240,15 @@ func (d *draft) outgoing() (known []graph.Edge, complete bool) {
 	return edgesOf(d.subject.self.ID, d.refs)
 }
 
+// edgesOf leaves out references of low confidence: an edge keeps its target
+// from being deleted.
 func edgesOf(self graph.NodeID, refs []referents) (known []graph.Edge, complete bool) {
 	known, complete = []graph.Edge{}, true
 	for _, r := range refs {
-		complete = complete && !r.incomplete[after]
+		if r.rule.meta.low {
+			continue
+		}
+		complete = complete && r.why[after] == nil
 		for _, c := range r.targets[after] {
 			known = append(known, graph.Edge{From: self, To: c[0].ID, Kind: r.rule.kind})
 		}
@@ -269,18 +277,18 @@ func (d *draft) association(ctx context.Context, e *edge, on side) ([]graph.Edge
 	if absent(d.scope.vars[sideRoots()[on]]) {
 		return nil, nil
 	}
-	from, err := d.resolve(ctx, e.from, []side{on}, "")
+	from, err := d.resolve(ctx, e.from, []side{on}, meta{})
 	if err != nil {
 		return nil, err
 	}
-	to, err := d.resolve(ctx, e.to, []side{on}, "")
+	to, err := d.resolve(ctx, e.to, []side{on}, meta{})
 	if err != nil {
 		return nil, err
 	}
 	var list []graph.Edge
 	for _, f := range from {
 		for _, t := range to {
-			list = append(list, graph.Edge{From: d.nodes.add(f), To: d.nodes.add(t), Kind: e.kind})
+			list = append(list, graph.Edge{From: d.firm.nodes.add(f), To: d.firm.nodes.add(t), Kind: e.kind})
 		}
 	}
 	return list, nil

@@ -17,6 +17,8 @@ const (
 	partUnreferenced = "unreferenced"
 	partWidened      = "widened"
 	partReference    = "reference"
+	partConsumes     = "consumes"
+	partBucket       = "bucket"
 )
 
 // reservedNames are the names that a pack's targets cannot have, because
@@ -49,7 +51,24 @@ func (e *Engine) Doc(rule string) string {
 		}
 		return ""
 	}
+	if part == partConsumes || part == partBucket {
+		return r.docOfCapacity(part, name)
+	}
 	return r.docOf(admission.Action(part), name)
+}
+
+func (r *resource) docOfCapacity(part, name string) string {
+	for _, c := range r.consumes {
+		if part == partConsumes && c.name == name {
+			return c.meta.sentence(fmt.Sprintf("A %s takes %s of %s as long as it is there", r.name, c.bucket, c.of))
+		}
+	}
+	for _, b := range r.buckets {
+		if part == partBucket && b.name == name {
+			return b.meta.sentence(fmt.Sprintf("A %s has a bound on its %s", r.name, b.name))
+		}
+	}
+	return ""
 }
 
 // named takes a rule's name apart.

@@ -18,6 +18,8 @@ import (
 type subject struct {
 	position
 	self graph.Decl
+	// id is the object's id as far as it is known; maybe only its beginning.
+	id cty.Value
 	// derived is true when self is the object's own id, not a name or pending
 	// node that stands for it.
 	derived bool
@@ -39,10 +41,14 @@ func (a account) identify(r *resource, op Operation, s scope) (subject, error) {
 	if err != nil {
 		return subject{}, err
 	}
+	var sub subject
 	if text != "" && p.missing == 0 {
-		return a.byID(r, p, text)
+		sub, err = a.byID(r, p, text)
+	} else {
+		sub, err = a.byName(r, p, op, s)
 	}
-	return a.byName(r, p, op, s)
+	sub.id = id
+	return sub, err
 }
 
 // ownID evaluates the object's id; text is empty when the id is not known.

@@ -168,7 +168,7 @@ func plan(t testing.TB, op ruleengine.Operation, g ruleengine.Graph) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wrong := ruletest.Check(l.Request); wrong != "" {
+	if wrong := ruletest.Check(l); wrong != "" {
 		t.Errorf("%s %s: %s", op.Action, op.Type, wrong)
 	}
 	return ruletest.Format(l, strings.NewReplacer("demo:acme/", "A:"))

@@ -75,7 +75,7 @@ func TestBrokenPacks(t *testing.T) {
 		"guard of the caller":     {thing("on \"update\" {\nguard \"same_life\" {\nnode = self\n}\n}"), "Guard same_life is not for packs", "Remove", "demo/pack.hcl:14"},
 		"unknown class":           {thing("on \"update\" {\ntarget \"a\" {\nnode = self\nmode = \"X\"\nclass = \"inflight\"\n}\n}"), "Invalid class", `Did you mean "in_flight"?`, "demo/pack.hcl:17"},
 		"until never":             {thing("on \"update\" {\ntarget \"a\" {\nnode = self\nmode = \"X\"\nuntil = \"never\"\n}\n}"), "Invalid until", `"operation"`, "demo/pack.hcl:17"},
-		"too confident":           {thing("on \"update\" {\ntarget \"a\" {\nnode = self\nmode = \"X\"\nconfidence = 1.5\n}\n}"), "Invalid confidence", "0 to 1", "demo/pack.hcl:17"},
+		"too confident":           {thing("on \"update\" {\ntarget \"a\" {\nnode = self\nmode = \"X\"\nconfidence = 1.5\n}\n}"), "Invalid confidence", `"low"`, "demo/pack.hcl:17"},
 		"flag":                    {thing("known_after_create = \"maybe\""), "Not true or false", "known_after_create", "demo/pack.hcl:13"},
 		"unknown parent type":     {head + "resource \"demo_thing\" {\n  id = self.id\n  parent \"demo_thin\" {\n    id = id\n  }\n}\n", "Unknown parent type", `Did you mean "demo_thing"?`, "demo/pack.hcl:10"},
 		"parent without id":       {head + "resource \"demo_thing\" {\n  id = self.id\n  parent \"demo_thing\" {}\n}\n", "Missing id of the parent", "arm_parent(id)", "demo/pack.hcl:12"},

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
 	"github.com/tfweaver/tfweaver/internal/core/mode"
@@ -69,10 +70,20 @@ type draft struct {
 
 	subject subject
 	refs    []referents
-	nodes   declarations
-	wants   []lock.Want
-	request admission.Request
-	notes   []string
+	// firm is what the request asks for, low what it would ask for in addition
+	// if rules of low confidence counted.
+	firm, low part
+	buckets   []Bucket
+	request   admission.Request
+	notes     []string
+}
+
+// part is where the findings of a rule belong.
+func (d *draft) part(m meta) *part {
+	if m.low {
+		return &d.low
+	}
+	return &d.firm
 }
 
 func (d *draft) lower(ctx context.Context) error {
@@ -80,7 +91,7 @@ func (d *draft) lower(ctx context.Context) error {
 	if d.subject, err = d.identify(d.rule, d.op, d.scope); err != nil {
 		return err
 	}
-	d.nodes.add(d.subject.chain())
+	d.firm.nodes.add(d.subject.chain())
 	d.own()
 	d.widen()
 	if d.op.Action != admission.Read {
@@ -92,6 +103,9 @@ func (d *draft) lower(ctx context.Context) error {
 	if err := d.event(ctx); err != nil {
 		return err
 	}
+	if err := d.capacity(); err != nil {
+		return err
+	}
 	return d.edges(ctx)
 }
 
@@ -99,19 +113,21 @@ func (d *draft) done() Lowered {
 	r := d.request
 	r.Address, r.Type, r.Action = d.op.Address, d.op.Type, d.op.Action
 	r.Self = d.subject.self.ID
-	r.Nodes = d.nodes.list
-	r.Locks = lock.Close(d.wants, d.nodes.parent)
-	return Lowered{Request: r, Ruled: true, Notes: d.notes}
+	r.Nodes = d.firm.nodes.list
+	r.Locks = d.firm.locks()
+	r.Guards = d.firm.guards
+	if len(d.firm.effects) > 0 {
+		r.Effects = escrow.Collect(d.firm.effects...)
+	}
+	t := d.rule.times.or(d.pack.times)
+	r.Lands, r.Timeout = t.lands, t.timeout
+	return Lowered{Request: r, Ruled: true, Shadow: d.low.shadow(), Buckets: d.owners(r.Effects), Notes: d.notes}
 }
 
 func (d *draft) note(text string) {
 	if !slices.Contains(d.notes, text) {
 		d.notes = append(d.notes, text)
 	}
-}
-
-func (d *draft) want(node graph.NodeID, m mode.Mode, relation lock.Relation, rule, class string) {
-	d.wants = append(d.wants, lock.Want{Node: node, Mode: m, Relation: relation, Rule: rule, Class: class})
 }
 
 // builtin names a default rule of the type for the action.
@@ -127,13 +143,13 @@ func (d *draft) own() {
 		m = mode.S
 	}
 	if ev := d.rule.events[d.op.Action]; ev != nil && ev.writes != "" {
-		node = d.nodes.facet(node, ev.writes)
+		node = d.firm.nodes.facet(node, ev.writes)
 	}
 	relation := lock.Same
 	if d.subject.self.Kind == graph.Name {
 		relation = lock.Named
 	}
-	d.want(node, m, relation, d.builtin(partSelf), ownClass(d.op.Action))
+	d.firm.want(node, m, relation, d.builtin(partSelf), ownClass(d.op.Action))
 }
 
 // ownClass is what goes wrong when two operations on one object meet.
@@ -158,8 +174,8 @@ func (d *draft) widen() {
 		}
 		return
 	}
-	node := d.nodes.facet(p.above[0].ID, p.widen)
-	d.want(node, mode.X, lock.Rule, d.builtin(partWidened), classInFlight)
+	node := d.firm.nodes.facet(p.above[0].ID, p.widen)
+	d.firm.want(node, mode.X, lock.Rule, d.builtin(partWidened), classInFlight)
 	d.note(fmt.Sprintf("the parent cannot be told (%v): %s is taken instead", p.why, node))
 }
 
@@ -167,19 +183,21 @@ func (d *draft) widen() {
 func (d *draft) references() error {
 	for _, ref := range d.rule.references {
 		r := referents{rule: ref}
+		note := func(why error) { d.note(fmt.Sprintf("reference %s is left out: %v", ref.name, why)) }
 		for on, root := range sideRoots() {
 			state := d.scope.vars[root]
 			if absent(state) {
 				continue
 			}
-			if err := d.refer(ref, d.scope.with(rootSelf, state), &r, side(on), d.note); err != nil {
+			if err := d.refer(ref, d.scope.with(rootSelf, state), &r, side(on), note); err != nil {
 				return err
 			}
 		}
+		p := d.part(ref.meta)
 		for _, c := range r.all() {
-			node := d.nodes.add(c)
+			node := p.nodes.add(c)
 			for _, facet := range ref.facets {
-				d.want(d.nodes.facet(node, facet), ref.mode, lock.Reference, ref.meta.rule, ref.meta.class)
+				p.want(p.nodes.facet(node, facet), ref.mode, lock.Reference, ref.meta.rule, ref.meta.class)
 			}
 		}
 		d.refs = append(d.refs, r)
@@ -198,24 +216,16 @@ func (d *draft) defaultGuards() {
 	switch d.op.Action {
 	case admission.Delete:
 		if d.subject.derived {
-			d.guard(admission.Guard{Kind: admission.Unreferenced, Node: d.subject.self.ID, Rule: d.builtin(partUnreferenced)})
+			d.firm.guard(admission.Guard{Kind: admission.Unreferenced, Node: d.subject.self.ID, Rule: d.builtin(partUnreferenced)})
 		}
 	case admission.Create, admission.Update:
 		if up := d.subject.above[0]; d.subject.missing == 0 && up.Kind == graph.Resource {
-			d.guard(admission.Guard{Kind: admission.Present, Node: up.ID, Rule: d.builtin(partParent)})
+			d.firm.guard(admission.Guard{Kind: admission.Present, Node: up.ID, Rule: d.builtin(partParent)})
 		}
 		for _, r := range d.refs {
 			for _, c := range r.targets[after] {
-				d.guard(admission.Guard{Kind: admission.Present, Node: c[0].ID, Rule: r.rule.meta.rule})
+				d.part(r.rule.meta).guard(admission.Guard{Kind: admission.Present, Node: c[0].ID, Rule: r.rule.meta.rule})
 			}
 		}
-	}
-}
-
-// guard adds a guard once.
-func (d *draft) guard(g admission.Guard) {
-	same := func(o admission.Guard) bool { return o.Kind == g.Kind && o.Node == g.Node && o.Value == g.Value }
-	if !slices.ContainsFunc(d.request.Guards, same) {
-		d.request.Guards = append(d.request.Guards, g)
 	}
 }

@@ -24,10 +24,12 @@ import (
 //	ref("name")                   the targets of a reference
 //	edge("kind", "in"|"out")      what refers to the object, or what it refers to, in the live graph
 //	edge("kind", "in"|"out", NODE)
+//	object("type", ids)           the objects of a type with an id; for consumes only
 type nodeRef struct {
 	form  refForm
-	steps int    // ancestor
-	name  string // ref
+	steps int            // ancestor
+	name  string         // ref; for object, the type
+	ids   hcl.Expression // object: one id or a collection of ids
 	kind  graph.EdgeKind
 	out   bool
 	of    *nodeRef // edge; nil for the object itself
@@ -41,6 +43,7 @@ const (
 	refRealm
 	refReference
 	refEdge
+	refObject
 )
 
 // maxSteps bounds ancestor(n); no cloud nests that deep.
@@ -78,6 +81,12 @@ func parseNodeCall(call *hcl.StaticCall) (nodeRef, hcl.Diagnostics) {
 			return bad("ref takes the name of a reference block as a quoted string.")
 		}
 		return nodeRef{form: refReference, name: name}, nil
+	case call.Name == "object" && len(args) == 2:
+		kind, ok := literalString(args[0])
+		if !ok {
+			return bad("object takes a resource type as a quoted string, and an id.")
+		}
+		return nodeRef{form: refObject, name: kind, ids: args[1]}, nil
 	case call.Name == "edge" && (len(args) == 2 || len(args) == 3):
 		return parseEdge(call)
 	default:
@@ -112,7 +121,7 @@ func parseEdge(call *hcl.StaticCall) (nodeRef, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		return nodeRef{}, diags
 	}
-	if of.form == refEdge {
+	if of.form == refEdge || of.form == refObject {
 		return nodeRef{}, badNodeRef(call.Arguments[2].Range(), "An edge starts at self, an ancestor or a reference.")
 	}
 	ref.of = &of
@@ -167,6 +176,8 @@ func (r nodeRef) String() string {
 		return fmt.Sprintf("ref(%q)", r.name)
 	case refEdge:
 		return r.edgeString()
+	case refObject:
+		return fmt.Sprintf("object(%q)", r.name)
 	default:
 		return "self"
 	}

@@ -46,6 +46,7 @@ func TestSee(t *testing.T) {
 			Exists: true, Address: "demo_box.x", Digest: demo(t).Digest(o.State, o.Sensitive),
 			Edges: []graph.Edge{{From: "demo:acme/z/s/b", To: "demo:acme/l", Kind: graph.Attaches}},
 		},
+		Terminal: true,
 	}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -111,7 +112,7 @@ func TestUnruledTypes(t *testing.T) {
 		if l.Ruled || l.Logical {
 			t.Errorf("ruled %v, logical %v", l.Ruled, l.Logical)
 		}
-		if wrong := ruletest.Check(l.Request); wrong != "" {
+		if wrong := ruletest.Check(l); wrong != "" {
 			t.Error(wrong)
 		}
 		return ruletest.Format(l, strings.NewReplacer(demoSource, "P"))

@@ -4,6 +4,7 @@
 package ruleengine
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/mode"
+	"github.com/zclconf/go-cty/cty"
 )
 
 // pack is a compiled rule pack. It never changes after loading.
@@ -21,9 +23,23 @@ type pack struct {
 	providerVersions string
 	canonical        hcl.Expression // over id; nil: ids are taken as they are
 	locals           []local
+	tables           cty.Value // an object: what expressions see as table
 	realm            realm
+	terminal         hcl.Expression // for types that say nothing themselves; nil for none
+	times            times
+	errorCode        *regexp.Regexp // finds the code of an error, in its group codeGroup
+	refusals         []*refusal
 	resources        map[string]*resource
 	subject          hcl.Range // of the pack block
+}
+
+// times is how long a call may go on without its sender, and how long its
+// sender may go on, in nanoseconds; 0 where nothing is said.
+type times struct{ lands, timeout int64 }
+
+// or fills in what is not said.
+func (t times) or(other times) times {
+	return times{lands: cmp.Or(t.lands, other.lands), timeout: cmp.Or(t.timeout, other.timeout)}
 }
 
 type local struct {
@@ -51,6 +67,12 @@ type resource struct {
 	references       []*reference
 	edges            []*edge
 	events           map[admission.Action]*event
+	consumes         []*consumption
+	buckets          []*bucket
+	importID         hcl.Expression // over id; nil: the id itself
+	terminal         hcl.Expression // over self; nil: as the pack says
+	times            times
+	refusals         []*refusal
 	subject          hcl.Range
 }
 
@@ -109,13 +131,20 @@ type guard struct {
 
 // meta is what is said about a rule for people and reports.
 type meta struct {
-	rule       string // pack/type.action#name
-	class      string
-	why        string
-	source     string
-	until      string // how long the conflict lasts: "call" or "operation"
-	confidence float64
+	rule   string // pack/type.action#name
+	class  string
+	why    string
+	source string
+	until  string // how long the conflict lasts: "call" or "operation"
+	// low is true for a rule that only shows what it would do.
+	low bool
 }
+
+// Values of confidence.
+const (
+	confidenceHigh = "high"
+	confidenceLow  = "low"
+)
 
 // Values of until.
 const (

@@ -19,7 +19,7 @@ const maxIDLength = 2048
 // chose: all that is needed to place ids.
 type account struct {
 	pack  *pack
-	scope scope // provider, local and realm
+	scope scope // provider, local, realm and table
 	// namespace begins the id of every node.
 	namespace string
 	realm     graph.Decl
@@ -38,7 +38,7 @@ func (e *Engine) resolve(p *pack, config cty.Value) (account, error) {
 	if config.IsNull() { // also for no value at all
 		config = cty.DynamicVal
 	}
-	ambient := scope{rule: "realm of " + p.name, funcs: e.ambient}.with(rootProvider, config)
+	ambient := scope{rule: "realm of " + p.name, funcs: e.ambient}.with(rootProvider, config).with(rootTable, p.tables)
 	locals := map[string]cty.Value{}
 	for _, l := range p.locals {
 		v, err := ambient.value(l.value)

@@ -5,7 +5,7 @@ package ruleengine
 
 import (
 	"errors"
-	"fmt"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 )
@@ -21,12 +21,18 @@ const (
 // sideRoots are the variables that hold the states, by side.
 func sideRoots() [2]string { return [2]string{before: rootPrior, after: rootPlanned} }
 
+// refers says whether the rule knows references for certain.
+func (r *resource) refers() bool {
+	return slices.ContainsFunc(r.references, func(ref *reference) bool { return !ref.meta.low })
+}
+
 // referents are the targets of one reference on both sides.
 type referents struct {
 	rule    *reference
 	targets [2][]chain
-	// incomplete is true when a target on a side could not be told.
-	incomplete [2]bool
+	// why is the reason why a target on a side could not be told; nil when all
+	// could.
+	why [2]error
 }
 
 // all are the targets on either side, each once.
@@ -52,7 +58,7 @@ func containsChain(list []chain, c chain) bool {
 // refer evaluates a reference on one side. Values that are not known, or that
 // are no ids, are skipped and noted: the object they will name is made in the
 // same run, or the provider will refuse them.
-func (a account) refer(ref *reference, s scope, r *referents, on side, note func(string)) error {
+func (a account) refer(ref *reference, s scope, r *referents, on side, note func(error)) error {
 	v, err := s.value(ref.ids)
 	if err != nil {
 		return err
@@ -61,14 +67,14 @@ func (a account) refer(ref *reference, s scope, r *referents, on side, note func
 	if err == nil {
 		for _, id := range ids {
 			if err = a.target(ref, s, r, on, id); err != nil {
-				r.incomplete[on] = true
-				note(fmt.Sprintf("reference %s is left out: %v", ref.name, err))
+				r.why[on] = err
+				note(err)
 			}
 		}
 		return nil
 	}
-	r.incomplete[on] = true
-	note(fmt.Sprintf("reference %s is left out: %v", ref.name, err))
+	r.why[on] = err
+	note(err)
 	return nil
 }
 

@@ -41,13 +41,16 @@ func (a account) see(r *resource, op Operation, o Object) (Seen, bool, error) {
 	if err != nil || !sub.derived {
 		return Seen{}, false, err
 	}
+	s = s.with(rootID, sub.id)
 	var nodes declarations
-	seen := Seen{Observation: observation(sub.self, o)}
+	seen := Seen{Observation: observation(sub.self, o), Terminal: true}
 	nodes.add(sub.chain())
 	if !o.Gone {
 		if seen.Observation.Edges, err = a.references(r, s, sub.self.ID, &nodes); err != nil {
 			return Seen{}, false, err
 		}
+		a.progress(r, s, &seen)
+		a.readings(r, s, &seen)
 	}
 	seen.Nodes = nodes.list
 	return seen, true, nil
@@ -55,13 +58,13 @@ func (a account) see(r *resource, op Operation, o Object) (Seen, bool, error) {
 
 // references are the object's own references, nil when they are not all known.
 func (a account) references(r *resource, s scope, self graph.NodeID, nodes *declarations) ([]graph.Edge, error) {
-	if len(r.references) == 0 {
+	if !r.refers() {
 		return nil, nil
 	}
 	var refs []referents
 	for _, ref := range r.references {
 		found := referents{rule: ref}
-		if err := a.refer(ref, s, &found, after, func(string) {}); err != nil {
+		if err := a.refer(ref, s, &found, after, func(error) {}); err != nil {
 			return nil, err
 		}
 		for _, c := range found.targets[after] {
@@ -86,7 +89,7 @@ func seeUnruled(op Operation, o Object) (Seen, bool, error) {
 	}
 	var nodes declarations
 	nodes.add(append(chain{self}, above...))
-	return Seen{Nodes: nodes.list, Observation: observation(self, o)}, true, nil
+	return Seen{Nodes: nodes.list, Observation: observation(self, o), Terminal: true}, true, nil
 }
 
 func observation(self graph.Decl, o Object) admission.Observation {

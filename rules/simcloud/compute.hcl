@@ -10,6 +10,13 @@ resource "simcloud_managed_disk" {
   parent "simcloud_resource_group" {
     id = arm_scope(id, "resourceGroups")
   }
+
+  bucket "slots" {
+    limit  = self.max_shares
+    use    = length(self.attached_machine_ids)
+    source = "DiskMaxSharesExceeded"
+    why    = "A disk is attached to no more machines at once than it has shares"
+  }
 }
 
 resource "simcloud_virtual_machine" {
@@ -38,8 +45,32 @@ resource "simcloud_virtual_machine" {
     why    = "A disk that a machine has must stay there"
   }
 
+  consumes "region" {
+    of     = object("simcloud_quota", "${arm_scope(id, "subscriptions")}/providers/Microsoft.Compute/locations/${self.location}/quotas/cores")
+    bucket = "cores"
+    amount = table.sizes[lower(self.size)].cores
+    source = "OperationNotAllowed"
+    why    = "The processors of a machine count against the quota of its region, whether it runs or not"
+  }
+
+  consumes "family" {
+    of     = object("simcloud_quota", "${arm_scope(id, "subscriptions")}/providers/Microsoft.Compute/locations/${self.location}/quotas/cores-${table.sizes[lower(self.size)].family}")
+    bucket = "cores"
+    amount = table.sizes[lower(self.size)].cores
+    source = "OperationNotAllowed"
+    why    = "The processors of a machine count against the quota of its size's family in its region, whether it runs or not"
+  }
+
+  consumes "slot" {
+    of     = ref("disk")
+    bucket = "slots"
+    amount = 1
+    source = "DiskMaxSharesExceeded"
+    why    = "A machine takes one share of each of its disks"
+  }
+
   # Machines that share a disk exclude one another only while one of them is
-  # written; how many may have the disk afterwards is not said here.
+  # written; how many may have the disk afterwards is a matter of its slots.
   on "write" {
     target "attach" {
       node   = ref("disk")

@@ -21,6 +21,14 @@ resource "simcloud_network_interface" {
     why    = "The subnet of an interface cannot be written while the interface is"
   }
 
+  consumes "address" {
+    of     = ref("subnet")
+    bucket = "addresses"
+    amount = 1
+    source = "SubnetIsFull"
+    why    = "An interface takes one address of its subnet"
+  }
+
   reference "public_ip" {
     ids    = self.public_ip_id
     type   = "simcloud_public_ip"

@@ -38,6 +38,14 @@ resource "simcloud_subnet" {
     id = arm_scope(id, "virtualNetworks")
   }
 
+  # The cloud keeps the first four addresses and the last one for itself.
+  bucket "addresses" {
+    limit  = usable_addresses(self.address_prefix, 5)
+    use    = self.used_addresses
+    source = "SubnetIsFull"
+    why    = "A subnet has only the addresses of its prefix, five of which the cloud keeps"
+  }
+
   on "write" {
     target "slot" {
       node   = parent

@@ -6,11 +6,8 @@
 package ruletest
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -164,93 +161,4 @@ func (g Graph) decl(id graph.NodeID) graph.Decl {
 		}
 	}
 	return graph.Decl{ID: id, Kind: graph.Resource}
-}
-
-// Format writes a lock plan as text: the object, the locks with their rules,
-// the guards, the edges and the notes. short replaces what is long in ids.
-func Format(l ruleengine.Lowered, short *strings.Replacer) string {
-	var b strings.Builder
-	r := l.Request
-	fmt.Fprintf(&b, "%s %s\n", r.Action, r.Self)
-	for _, w := range r.Locks {
-		line(&b, w.Mode.String(), string(w.Node), string(w.Relation), w.Rule, w.Class)
-	}
-	for _, g := range r.Guards {
-		value := ""
-		if g.Value > 0 {
-			value = fmt.Sprintf("= %d", g.Value)
-		}
-		line(&b, "?", string(g.Kind), string(g.Node), value, g.Rule)
-	}
-	edges(&b, "edge", r.Edges)
-	edges(&b, "edge+", r.AddEdges)
-	edges(&b, "edge-", r.DropEdges)
-	if r.KeepEdges {
-		b.WriteString("edges stay\n")
-	}
-	for _, note := range l.Notes {
-		line(&b, "note:", note)
-	}
-	return short.Replace(b.String())
-}
-
-func line(b *strings.Builder, words ...string) {
-	words = slices.DeleteFunc(words, func(s string) bool { return s == "" })
-	b.WriteString(strings.Join(words, " ") + "\n")
-}
-
-func edges(b *strings.Builder, what string, list []graph.Edge) {
-	for _, e := range list {
-		line(b, what, string(e.From), "-"+string(e.Kind)+"->", string(e.To))
-	}
-}
-
-// Check says what is wrong with a request that no coordinator would take: a
-// node that is named and not placed, one placed before its parent, a lock
-// without the intentions above it, or a node named twice. Empty means nothing.
-func Check(r admission.Request) string {
-	placed := map[graph.NodeID]graph.Decl{}
-	for _, d := range r.Nodes {
-		if _, twice := placed[d.ID]; twice {
-			return fmt.Sprintf("%s is placed twice", d.ID)
-		}
-		if _, ok := placed[d.Parent]; d.Parent != "" && !ok {
-			return fmt.Sprintf("%s is placed before its parent %s", d.ID, d.Parent)
-		}
-		if (d.Kind == graph.Realm) != (d.Parent == "") {
-			return fmt.Sprintf("%s: realms have no parent, all else has one", d.ID)
-		}
-		placed[d.ID] = d
-	}
-	for _, id := range named(r) {
-		if _, ok := placed[id]; !ok {
-			return fmt.Sprintf("%s is named and not placed", id)
-		}
-	}
-	parent := func(id graph.NodeID) (graph.NodeID, bool) {
-		up := placed[id].Parent
-		return up, up != ""
-	}
-	if err := r.Locks.Validate(parent); err != nil {
-		return err.Error()
-	}
-	return ""
-}
-
-// named are the nodes that a request names, sorted.
-func named(r admission.Request) []graph.NodeID {
-	ids := []graph.NodeID{r.Self}
-	for _, w := range r.Locks {
-		ids = append(ids, w.Node)
-	}
-	for _, g := range r.Guards {
-		ids = append(ids, g.Node)
-	}
-	for _, list := range [][]graph.Edge{r.Edges, r.AddEdges, r.DropEdges} {
-		for _, e := range list {
-			ids = append(ids, e.From, e.To)
-		}
-	}
-	slices.SortFunc(ids, func(a, b graph.NodeID) int { return cmp.Compare(a, b) })
-	return slices.Compact(ids)
 }
