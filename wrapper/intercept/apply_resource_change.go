@@ -129,7 +129,8 @@ func (x *exchange) send(ctx, admission context.Context, request *frame, req mess
 	defer cancel(nil)
 	answer, err := x.invoke(bound, lease, request)
 	if err != nil {
-		permit.Done(report, Outcome{Result: Unknown, Err: x.lost(bound, lease, err)})
+		cause := x.lost(bound, lease, err)
+		permit.Done(report, Outcome{Result: Unknown, Err: cause, SenderDead: errors.Is(cause, plugins.ErrCrashed)})
 		return nil, err
 	}
 	permit.Done(report, x.outcome(schema, answer))

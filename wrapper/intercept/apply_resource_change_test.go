@@ -194,6 +194,51 @@ func TestProviderError(t *testing.T) {
 	if d := got[0].Diagnostics; len(d) != 1 || !d[0].Error || d[0].Summary != "Out of things" || d[0].Detail != "No a today." {
 		t.Errorf("diagnostics are %+v", d)
 	}
+	if exists, known := got[0].Left(); exists || known {
+		t.Errorf("an object is left: %v, known: %v; the answer does not tell", exists, known)
+	}
+}
+
+// A create that fails with a state has made an object, which is tainted.
+func TestCreateThatFailsHalfWay(t *testing.T) {
+	t.Parallel()
+	eachProtocol(t, func(t *testing.T, protocol int) {
+		r := newRig(t, protocol, &testGate{}, 0, nil)
+		c := r.dial().configure("east")
+		made, response := c.apply(c.plan(c.nothing(), c.thing(map[string]cty.Value{
+			"name": cty.StringVal("a"), "fault": cty.StringVal("half"),
+		})))
+		if !response.failed() || attr(made.value, "id") != "east/a" {
+			t.Fatalf("the CLI got %#v and %v", made.value, response.diagnostics())
+		}
+		got := r.gate.ended()
+		if len(got) != 1 || got[0].Result != Failed || !got[0].NewState.RawEquals(made.value) {
+			t.Fatalf("outcomes are %+v", got)
+		}
+		if exists, known := got[0].Left(); !exists || !known {
+			t.Errorf("an object is left: %v, known: %v", exists, known)
+		}
+	})
+}
+
+func TestWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	there, gone := cty.EmptyObjectVal, cty.NullVal(cty.EmptyObject)
+	for _, c := range []struct {
+		outcome       Outcome
+		exists, known bool
+	}{
+		{Outcome{Result: Succeeded, NewState: there}, true, true},
+		{Outcome{Result: Succeeded, NewState: gone}, false, true},
+		{Outcome{Result: Failed, NewState: there}, true, true},
+		{Outcome{Result: Failed, NewState: gone}, false, false},
+		{Outcome{Result: Unknown}, false, false},
+		{Outcome{Result: NotSent}, false, false},
+	} {
+		if exists, known := c.outcome.Left(); exists != c.exists || known != c.known {
+			t.Errorf("%+v: exists %v, known %v", c.outcome, exists, known)
+		}
+	}
 }
 
 func TestStopWakesAdmission(t *testing.T) {
@@ -385,7 +430,7 @@ func TestCrashIsUnknown(t *testing.T) {
 			t.Errorf("the CLI got %v, want Unavailable", err)
 		}
 		got := r.gate.ended()
-		if len(got) != 1 || got[0].Result != Unknown || !errors.Is(got[0].Err, plugins.ErrCrashed) || got[0].NewState != cty.NilVal {
+		if len(got) != 1 || got[0].Result != Unknown || !errors.Is(got[0].Err, plugins.ErrCrashed) || got[0].NewState != cty.NilVal || !got[0].SenderDead {
 			t.Fatalf("outcomes are %+v", got)
 		}
 		crashes := r.host.Crashes()

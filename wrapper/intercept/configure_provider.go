@@ -6,7 +6,6 @@ package intercept
 import (
 	"context"
 	"crypto/sha256"
-	"sync"
 
 	"github.com/zclconf/go-cty/cty"
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
@@ -31,7 +30,7 @@ func (x *exchange) configureProvider(ctx context.Context, request *frame) (*fram
 	}
 	if answer.Accepted {
 		x.conn.setConfiguration(config)
-		p.configured(ctx, key, config)
+		p.configured(ctx, key, x.method, config, request)
 	}
 	return &frame{data: answer.Message}, nil
 }
@@ -112,29 +111,10 @@ func configurationKey(request message, config cty.Value, canonical []byte) plugi
 	return hashParts([]byte(request.text("terraform_version")), deferral, canonical)
 }
 
-// seenKeys remembers which configurations were reported.
-type seenKeys struct {
-	mu   sync.Mutex
-	keys map[plugins.Key]bool
-}
-
-// first reports whether a key is seen for the first time.
-func (s *seenKeys) first(key plugins.Key) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.keys == nil {
-		s.keys = map[plugins.Key]bool{}
-	}
-	if s.keys[key] {
-		return false
-	}
-	s.keys[key] = true
-	return true
-}
-
-// configured reports a configuration once.
-func (p *provider) configured(ctx context.Context, key plugins.Key, config cty.Value) {
-	if p.host.watcher != nil && p.seen.first(key) {
+// configured remembers a configuration, and reports it once.
+func (p *provider) configured(ctx context.Context, key plugins.Key, method string, config cty.Value, request *frame) {
+	first := p.configurations.add(config, key, method, request)
+	if p.host.watcher != nil && first {
 		p.host.watcher.Configured(ctx, p.source, config)
 	}
 }

@@ -138,13 +138,16 @@ func (x *exchange) invoke(ctx context.Context, lease *plugins.Lease, request *fr
 // fault looks for the crash behind a failed call and reports it, nil when the
 // process lives.
 func (x *exchange) fault(lease *plugins.Lease, err error) *plugins.CrashError {
+	return x.conn.provider.fault(lease, x.method, err)
+}
+
+func (p *provider) fault(lease *plugins.Lease, method string, err error) *plugins.CrashError {
 	if status.Code(err) != codes.Unavailable {
 		return nil
 	}
 	crash := lease.Fault()
 	if crash != nil {
-		x.conn.provider.host.log.Error("provider process crashed",
-			"provider", x.conn.provider.source, "pid", crash.PID, "method", x.method)
+		p.host.log.Error("provider process crashed", "provider", p.source, "pid", crash.PID, "method", method)
 	}
 	return crash
 }

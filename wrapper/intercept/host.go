@@ -105,12 +105,13 @@ type provider struct {
 	pool     *plugins.Pool
 	protocol int
 	// pkg is the protobuf package of its protocol version.
-	pkg      string
-	schemas  *schemas
-	plans    *planMemory
-	seen     seenKeys
-	listener net.Listener
-	server   *grpc.Server
+	pkg     string
+	schemas *schemas
+	plans   *planMemory
+	// configurations are those that it was given and accepted.
+	configurations configurations
+	listener       net.Listener
+	server         *grpc.Server
 }
 
 // Serve starts a proxy for each provider. Each provider is started once to
@@ -311,12 +312,20 @@ func (h *Host) Crashes() []Crash {
 // Schema returns the schema of a resource type of a provider. It asks the
 // provider when nobody has yet.
 func (h *Host) Schema(ctx context.Context, source, resourceType string) (*Schema, error) {
-	for _, p := range h.providers {
-		if p.source == source {
-			return p.schemas.resource(ctx, resourceType)
-		}
+	if p := h.provider(source); p != nil {
+		return p.schemas.resource(ctx, resourceType)
 	}
 	return nil, fmt.Errorf("provider %s is not proxied", source)
+}
+
+// provider returns the proxied provider of a source address, nil for none.
+func (h *Host) provider(source string) *provider {
+	for _, p := range h.providers {
+		if p.source == source {
+			return p
+		}
+	}
+	return nil
 }
 
 // begin counts a change in, unless the host is closing.

@@ -105,6 +105,26 @@ type Outcome struct {
 	Diagnostics []Diagnostic
 	// Err is the transport error behind Unknown.
 	Err error
+	// SenderDead says of an Unknown that the process which the call was given to
+	// has ended: it sends nothing any more.
+	SenderDead bool
+}
+
+// Left says whether the object was there after a call that was answered, as far
+// as the answer tells. A create that failed may have left an object behind,
+// which is tainted then. An error without any state tells nothing: Terraform
+// itself keeps the prior state then, and a create may or may not have had an
+// effect. Nothing is known of an outcome without an answer.
+func (o Outcome) Left() (exists, known bool) {
+	switch o.Result {
+	case Succeeded:
+		return !o.NewState.IsNull(), true
+	case Failed:
+		exists = !o.NewState.IsNull()
+		return exists, exists
+	default:
+		return false, false
+	}
 }
 
 // Diagnostic is a provider's error or warning.

@@ -247,6 +247,9 @@ func (r *rig) close(ctx context.Context) {
 // notes returns what the provider did, without its configuration.
 func (r *rig) notes() []string { return plugintest.Journal(r.t, r.journal) }
 
+// pid returns the process that noted something, 0 when none did.
+func (r *rig) pid(what string) int { return plugintest.PID(r.t, r.journal, what) }
+
 // cli is a connection as the CLI makes it.
 type cli struct {
 	*rig

@@ -13,6 +13,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -90,14 +92,44 @@ func note(format string, args ...any) {
 // oldest first, without their process ids.
 func Journal(t testing.TB, path string) []string {
 	t.Helper()
+	var notes []string
+	for _, e := range entries(t, path) {
+		notes = append(notes, e.what)
+	}
+	return notes
+}
+
+// PID returns the process that was the last to note something, 0 when none did.
+func PID(t testing.TB, path, what string) int {
+	t.Helper()
+	for _, e := range slices.Backward(entries(t, path)) {
+		if e.what == what {
+			return e.pid
+		}
+	}
+	return 0
+}
+
+// entry is one line of a journal file.
+type entry struct {
+	pid  int
+	what string
+}
+
+func entries(t testing.TB, path string) []entry {
+	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	var notes []string
+	var all []entry
 	for line := range strings.Lines(string(data)) {
-		_, what, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		notes = append(notes, what)
+		pid, what, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		n, err := strconv.Atoi(pid)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		all = append(all, entry{n, what})
 	}
-	return notes
+	return all
 }

@@ -6,6 +6,7 @@ package plugintest
 import (
 	"context"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -28,7 +29,8 @@ type thingModel struct {
 	Blob   types.String `tfsdk:"blob"`
 	// Hold is a file; a change waits until it exists.
 	Hold types.String `tfsdk:"hold"`
-	// Fault makes a change go wrong: "error" or "crash".
+	// Fault makes a change go wrong: "error", "crash", or "half", by which a
+	// create fails although it has made the object.
 	Fault types.String `tfsdk:"fault"`
 	Rules types.List   `tfsdk:"rule"`
 }
@@ -85,6 +87,9 @@ func (r *thing) Create(ctx context.Context, req resource.CreateRequest, resp *re
 	model.ID = types.StringValue(r.region + "/" + model.Name.ValueString())
 	resp.Diagnostics.Append(resp.State.Set(ctx, model)...)
 	resp.Diagnostics.Append(resp.Private.SetKey(ctx, "made", []byte(`"`+r.region+`"`))...)
+	if model.Fault.ValueString() == "half" {
+		resp.Diagnostics.AddError("Half a thing", "The rest of it could not be made.")
+	}
 }
 
 // Update changes the object.
@@ -107,18 +112,35 @@ func (r *thing) Delete(ctx context.Context, req resource.DeleteRequest, resp *re
 	resp.Diagnostics.Append(change(ctx, "delete", model)...)
 }
 
-// Read finds the object as it is, except that one of size 404 is gone.
+// Read finds the object as it is, except that one of size 404 is gone, and one
+// that was imported as the last part of its id says.
 func (r *thing) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var model thingModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &model)...)
 	note("read %s", model.Name.ValueString())
-	if model.Size.ValueInt64() == 404 {
+	if model.Size.ValueInt64() == 404 || strings.HasSuffix(model.ID.ValueString(), "/gone") {
 		resp.State.RemoveResource(ctx)
+	}
+	if strings.HasSuffix(model.ID.ValueString(), "/unreadable") {
+		resp.Diagnostics.AddError("Not readable", "Ask again later.")
 	}
 }
 
-// ImportState imports an object by its id.
+// ImportState imports an object by its id, or fails as the last part of the id
+// says.
 func (r *thing) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	note("import %s in %s", req.ID, r.region)
+	switch req.ID[strings.LastIndexByte(req.ID, '/')+1:] {
+	case "missing":
+		resp.Diagnostics.AddError("Not found", "There is no "+req.ID+".")
+	case "denied":
+		resp.Diagnostics.AddError("Not found", "There is no "+req.ID+".")
+		resp.Diagnostics.AddError("Access denied", "Nor may you ask.")
+	case "crash":
+		crash("import")
+	case "hang":
+		<-ctx.Done()
+	}
 	resource.ImportStatePassthroughID(ctx, path.Root("id"), req, resp)
 }
 
