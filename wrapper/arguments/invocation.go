@@ -45,7 +45,7 @@ func Parse(args []string, env Environment) (Invocation, error) {
 			inv.Args = append(inv.Args, args...)
 			break
 		}
-		used, err := inv.Weaver.take(args)
+		used, err := inv.Weaver.take(inv.reason(args))
 		if err != nil {
 			return Invocation{}, err
 		}
@@ -54,10 +54,28 @@ func Parse(args []string, env Environment) (Invocation, error) {
 		}
 		args = args[used:]
 	}
+	if err := inv.Weaver.judge(); err != nil {
+		return Invocation{}, err
+	}
 	inv.Weaver.settle()
 	inv.explain()
 	inv.Own = own(inv.Command)
 	return inv, nil
+}
+
+// reason lets the option of the reason stand without tfweaver's prefix beside
+// -weaver-override: Terraform has none of that name.
+func (i *Invocation) reason(args []string) []string {
+	name, _, _, ok := splitFlag(args[0])
+	if !ok || name != "reason" || own(i.Command) {
+		return args
+	}
+	overrides := func(arg string) bool { name, _, _, ok := splitFlag(arg); return ok && name == prefix+"override" }
+	if i.Weaver.Override == "" && !slices.ContainsFunc(args, overrides) {
+		return args
+	}
+	_, value, _ := strings.Cut(args[0], name)
+	return append([]string{"-" + prefix + name + value}, args[1:]...)
 }
 
 // explain makes "help COMMAND" what the CLI understands: it has no such

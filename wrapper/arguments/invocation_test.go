@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func weaver(change func(*Weaver)) Weaver {
-	w := Weaver{Wait: DefaultWait, Policy: PolicyQueue}
+	w := Weaver{Wait: DefaultWait, Policy: PolicyQueue, Offline: OfflineDeny, TokenEnv: TokenVariable}
 	if change != nil {
 		change(&w)
 	}
@@ -39,7 +40,6 @@ func TestParse(t *testing.T) {
 			want: Invocation{
 				Weaver: weaver(func(w *Weaver) {
 					w.Intent, w.Wait, w.Coordinator, w.ExitCodes = "add subnet", 90*time.Second, "unix:///c", true
-					w.CoordinatorFrom = "-weaver-coordinator"
 				}),
 				Command: "apply", Args: []string{"plan.bin"},
 			},
@@ -56,7 +56,7 @@ func TestParse(t *testing.T) {
 			args: []string{"plan", "-weaver-policy=queue"},
 			env:  Environment{"TFWEAVER_POLICY=reject", "TFWEAVER_INTENT=nightly", "TFWEAVER_WAIT=", "TFWEAVER_OFF=1", "TFWEAVER_RULES=/r"},
 			want: Invocation{
-				Weaver:  weaver(func(w *Weaver) { w.Intent, w.Off, w.Rules, w.RulesFrom = "nightly", true, "/r", "TFWEAVER_RULES" }),
+				Weaver:  weaver(func(w *Weaver) { w.Intent, w.Off, w.Rules = "nightly", true, "/r" }),
 				Command: "plan",
 			},
 		},
@@ -76,6 +76,48 @@ func TestParse(t *testing.T) {
 			args: []string{"-weaver-version"},
 			want: Invocation{Weaver: weaver(func(w *Weaver) { w.Version = true })},
 		},
+		"sharing": {
+			args: []string{"apply", "-weaver-lease=5s", "-weaver-offline=allow", "-weaver-mode", "observe", "-weaver-ca-file=ca.pem"},
+			env:  Environment{"TFWEAVER_COORDINATOR=tcp://h:1", "TFWEAVER_TOKEN_FILE=/t", "TFWEAVER_OFFLINE=deny", "TFWEAVER_LEASE=9s", "TFWEAVER_LOCAL=1"},
+			want: Invocation{
+				Weaver: weaver(func(w *Weaver) {
+					w.Lease, w.Offline, w.Mode, w.CAFile, w.TokenFile = 5*time.Second, OfflineAllow, ModeObserve, "ca.pem", "/t"
+					w.Coordinator, w.Local = "tcp://h:1", true
+				}),
+				Command: "apply",
+			},
+		},
+		"this machine alone, whatever the environment names": {
+			args: []string{"apply", "-weaver-local"},
+			env:  Environment{"TFWEAVER_COORDINATOR=tcp://h:1"},
+			want: Invocation{Weaver: weaver(func(w *Weaver) { w.Local = true }), Command: "apply"},
+		},
+		"no mode is no coordination": {
+			args: []string{"apply", "-weaver-mode=off"},
+			want: Invocation{Weaver: weaver(func(w *Weaver) { w.Mode, w.Off = ModeOff, true }), Command: "apply"},
+		},
+		"an override with its reason": {
+			args: []string{"apply", "-weaver-override=t12", "-weaver-reason=the holder is gone"},
+			want: Invocation{Weaver: weaver(func(w *Weaver) { w.Override, w.Reason = "t12", "the holder is gone" }), Command: "apply"},
+		},
+		"an override with a short reason in front": {
+			args: []string{"apply", "-reason", "gone", "--weaver-override", "t12", "-auto-approve"},
+			want: Invocation{Weaver: weaver(func(w *Weaver) { w.Override, w.Reason = "t12", "gone" }), Command: "apply", Args: []string{"-auto-approve"}},
+		},
+		"an override of the environment, whose reason is an option": {
+			args: []string{"apply", "-reason=gone"},
+			env:  Environment{"TFWEAVER_OVERRIDE=t12"},
+			want: Invocation{Weaver: weaver(func(w *Weaver) { w.Override, w.Reason = "t12", "gone" }), Command: "apply"},
+		},
+		"a reason of another kind": {
+			args: []string{"apply", "-reason=x"},
+			want: Invocation{Weaver: weaver(nil), Command: "apply", Args: []string{"-reason=x"}},
+		},
+		"the reason of a settlement": {
+			args: []string{"resolve", "t1", "-reason=x"},
+			env:  Environment{"TFWEAVER_OVERRIDE=t12", "TFWEAVER_REASON=y"},
+			want: Invocation{Weaver: weaver(func(w *Weaver) { w.Override, w.Reason = "t12", "y" }), Command: "resolve", Args: []string{"t1", "-reason=x"}, Own: true},
+		},
 		"one of tfweaver's own commands": {
 			args: []string{"why", "c-12", "-json"},
 			want: Invocation{Weaver: weaver(nil), Command: "why", Args: []string{"c-12", "-json"}, Own: true},
@@ -88,7 +130,7 @@ func TestParse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
+			if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(Weaver{}, "From")); diff != "" {
 				t.Errorf("Parse (-want +got):\n%s", diff)
 			}
 		})
@@ -109,6 +151,14 @@ func TestParseRefusesMistakes(t *testing.T) {
 		"no policy":       {args: []string{"apply", "-weaver-policy=hope"}, name: "-weaver-policy"},
 		"no boolean":      {args: []string{"apply", "-weaver-off=perhaps"}, name: "-weaver-off"},
 		"the environment": {env: Environment{"TFWEAVER_WAIT=soon"}, name: "TFWEAVER_WAIT"},
+		"no mode":         {args: []string{"apply", "-weaver-mode=strict"}, name: "-weaver-mode"},
+		"no such offline": {args: []string{"apply", "-weaver-offline=ask"}, name: "-weaver-offline"},
+		"a short lease":   {args: []string{"apply", "-weaver-lease=1s"}, name: "-weaver-lease"},
+		"a long lease":    {env: Environment{"TFWEAVER_LEASE=2h"}, name: "TFWEAVER_LEASE"},
+		"no reason":       {args: []string{"apply", "-weaver-override=t1"}, name: "-weaver-override"},
+		"a blank reason":  {args: []string{"apply", "-weaver-override=t1", "-weaver-reason= "}, name: "-weaver-override"},
+		"no decision":     {args: []string{"apply", "-weaver-reason=x"}, name: "-weaver-reason"},
+		"two places":      {args: []string{"apply", "-weaver-local", "-weaver-coordinator=tcp://h:1"}, name: "-weaver-local"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -168,5 +218,20 @@ func TestEnvironment(t *testing.T) {
 	}
 	if len(env) != 4 || env[0] != "A=1" {
 		t.Error("With changed the original")
+	}
+}
+
+func TestWhereAValueComesFrom(t *testing.T) {
+	t.Parallel()
+	inv, err := Parse([]string{"apply", "--weaver-mode=wait", "-weaver-rules", "/r"}, Environment{"TFWEAVER_RULES=/s", "TFWEAVER_WAIT=3m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"mode": "-weaver-mode", "rules": "-weaver-rules", "wait": "TFWEAVER_WAIT"}
+	if diff := cmp.Diff(want, inv.Weaver.From); diff != "" {
+		t.Errorf("From (-want +got):\n%s", diff)
+	}
+	if inv.Weaver.Given("policy") || !inv.Weaver.Given("wait") {
+		t.Error("Given does not say what is given")
 	}
 }

@@ -5,6 +5,7 @@ package arguments
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,9 +17,41 @@ const (
 	PolicyReject = "reject"
 )
 
+// The modes that -weaver-mode takes: how far coordination goes.
+const (
+	// ModeOff does not coordinate.
+	ModeOff = "off"
+	// ModeObserve never delays a change, and notes what would have been.
+	ModeObserve = "observe"
+	// ModeWait may delay a change for as long as -weaver-wait, and then lets
+	// it go on. It never refuses.
+	ModeWait = "wait"
+	// ModeEnforce delays and refuses.
+	ModeEnforce = "enforce"
+)
+
+// What -weaver-offline takes: what becomes of a change when the coordinator is
+// lost during an apply.
+const (
+	OfflineDeny  = "deny"
+	OfflineAllow = "allow"
+)
+
 // DefaultWait is how long a call waits behind other sessions before it is
 // refused: well below the time limit of the usual CI job.
 const DefaultWait = 10 * time.Minute
+
+// A session's lease is at least MinLease, so that a pause of the machine does not
+// end it, and at most MaxLease, so that a killed run does not hold up others for
+// longer.
+const (
+	MinLease = 2 * time.Second
+	MaxLease = time.Hour
+)
+
+// TokenVariable holds the token for a shared coordinator. It is no option: what
+// stands on a command line everybody on the machine can read.
+const TokenVariable = "TFWEAVER_TOKEN"
 
 // prefix is what all of tfweaver's own options begin with.
 const prefix = "weaver-"
@@ -31,9 +64,26 @@ type Weaver struct {
 	Wait time.Duration
 	// Policy is PolicyQueue or PolicyReject.
 	Policy string
+	// Mode is how far coordination goes; empty when it was not given, which
+	// leaves it to the settings and the default, ModeEnforce.
+	Mode string
 	// Coordinator is the address of the coordinator; empty for the embedded
 	// one.
 	Coordinator string
+	// CAFile is the certificate that vouches for the coordinator's, TokenFile
+	// holds the token; both may be empty.
+	CAFile, TokenFile string
+	// TokenEnv is the variable that holds the token, TokenVariable by default.
+	TokenEnv string
+	// Local coordinates with this machine alone, also where more is expected.
+	Local bool
+	// Override is the decision that is passed, Reason says why.
+	Override, Reason string
+	// Offline is OfflineDeny or OfflineAllow.
+	Offline string
+	// Lease is how long the session lives without a sign of life; 0 for the
+	// default.
+	Lease time.Duration
 	// Off runs Terraform alone, with no coordination.
 	Off bool
 	// ExitCodes makes a refusal inside a run exit 75 instead of 1.
@@ -42,19 +92,20 @@ type Weaver struct {
 	Rules string
 	// Version asks for tfweaver's own version.
 	Version bool
-	// CoordinatorFrom and RulesFrom are the option or the variable that
-	// Coordinator and Rules come from; empty when neither is set.
-	CoordinatorFrom, RulesFrom string
+	// From says of each option that is set what sets it: itself as it was
+	// written, or the name of a variable or a file.
+	From map[string]string
 }
 
-// note remembers where a value comes from.
-func (w *Weaver) note(option, source string) {
-	switch option {
-	case "coordinator":
-		w.CoordinatorFrom = source
-	case "rules":
-		w.RulesFrom = source
+// Given says whether something sets an option, such as "wait".
+func (w *Weaver) Given(option string) bool { return w.From[option] != "" }
+
+// Note remembers what sets an option.
+func (w *Weaver) Note(option, source string) {
+	if w.From == nil {
+		w.From = map[string]string{}
 	}
+	w.From[option] = source
 }
 
 // UsageError is a mistake in one of tfweaver's own options.
@@ -90,11 +141,28 @@ func options() map[string]option {
 			return nil
 		}
 	}
+	choice := func(field func(*Weaver) *string, choices ...string) func(*Weaver, string) error {
+		return func(w *Weaver, v string) error {
+			if !slices.Contains(choices, v) {
+				return fmt.Errorf("%q is none of %s", v, strings.Join(choices, ", "))
+			}
+			*field(w) = v
+			return nil
+		}
+	}
 	return map[string]option{
 		"intent":      {env: "TFWEAVER_INTENT", set: text(func(w *Weaver) *string { return &w.Intent })},
 		"wait":        {env: "TFWEAVER_WAIT", set: setWait},
-		"policy":      {env: "TFWEAVER_POLICY", set: setPolicy},
+		"policy":      {env: "TFWEAVER_POLICY", set: choice(func(w *Weaver) *string { return &w.Policy }, PolicyQueue, PolicyReject)},
+		"mode":        {env: "TFWEAVER_MODE", set: choice(func(w *Weaver) *string { return &w.Mode }, ModeOff, ModeObserve, ModeWait, ModeEnforce)},
 		"coordinator": {env: "TFWEAVER_COORDINATOR", set: text(func(w *Weaver) *string { return &w.Coordinator })},
+		"ca-file":     {env: "TFWEAVER_CA_FILE", set: text(func(w *Weaver) *string { return &w.CAFile })},
+		"token-file":  {env: "TFWEAVER_TOKEN_FILE", set: text(func(w *Weaver) *string { return &w.TokenFile })},
+		"local":       {env: "TFWEAVER_LOCAL", isBool: true, set: boolean(func(w *Weaver) *bool { return &w.Local })},
+		"override":    {env: "TFWEAVER_OVERRIDE", set: text(func(w *Weaver) *string { return &w.Override })},
+		"reason":      {env: "TFWEAVER_REASON", set: text(func(w *Weaver) *string { return &w.Reason })},
+		"offline":     {env: "TFWEAVER_OFFLINE", set: choice(func(w *Weaver) *string { return &w.Offline }, OfflineDeny, OfflineAllow)},
+		"lease":       {env: "TFWEAVER_LEASE", set: setLease},
 		"rules":       {env: "TFWEAVER_RULES", set: text(func(w *Weaver) *string { return &w.Rules })},
 		"off":         {env: "TFWEAVER_OFF", isBool: true, set: boolean(func(w *Weaver) *bool { return &w.Off })},
 		"exit-codes":  {env: "TFWEAVER_EXIT_CODES", isBool: true, set: boolean(func(w *Weaver) *bool { return &w.ExitCodes })},
@@ -111,18 +179,19 @@ func setWait(w *Weaver, v string) error {
 	return nil
 }
 
-func setPolicy(w *Weaver, v string) error {
-	if v != PolicyQueue && v != PolicyReject {
-		return fmt.Errorf("%q is neither %s nor %s", v, PolicyQueue, PolicyReject)
+func setLease(w *Weaver, v string) error {
+	d, err := time.ParseDuration(v)
+	if err != nil || d < MinLease || d > MaxLease {
+		return fmt.Errorf("%q is not a duration from %s to %s, such as 30s", v, MinLease, MaxLease)
 	}
-	w.Policy = v
+	w.Lease = d
 	return nil
 }
 
 // weaverFromEnvironment gives the options their values before the command
 // line is read. An empty variable counts as not set.
 func weaverFromEnvironment(env Environment) (Weaver, error) {
-	w := Weaver{Wait: DefaultWait, Policy: PolicyQueue}
+	w := Weaver{Wait: DefaultWait, Policy: PolicyQueue, Offline: OfflineDeny, TokenEnv: TokenVariable}
 	for name, o := range options() {
 		v := ""
 		if o.env != "" {
@@ -134,7 +203,7 @@ func weaverFromEnvironment(env Environment) (Weaver, error) {
 		if err := o.set(&w, v); err != nil {
 			return Weaver{}, &UsageError{Name: o.env, Reason: err.Error()}
 		}
-		w.note(name, o.env)
+		w.Note(name, o.env)
 	}
 	return w, nil
 }
@@ -163,14 +232,37 @@ func (w *Weaver) take(args []string) (int, error) {
 	if err := o.set(w, value); err != nil {
 		return 0, &UsageError{Name: "-" + name, Reason: err.Error()}
 	}
-	w.note(strings.TrimPrefix(name, prefix), "-"+name)
+	w.Note(strings.TrimPrefix(name, prefix), "-"+name)
 	return used, nil
 }
 
 // settle gives the options that depend on each other their final values: not
-// waiting at all and refusing at once are the same thing.
+// waiting at all and refusing at once are the same thing, and so are no mode
+// and no coordination. This machine alone, said on the command line, is stronger
+// than a coordinator that the environment names.
 func (w *Weaver) settle() {
+	if w.Local && strings.HasPrefix(w.From["local"], "-") && w.From["coordinator"] != "" {
+		w.Coordinator = ""
+		delete(w.From, "coordinator")
+	}
 	if w.Wait == 0 {
 		w.Policy = PolicyReject
 	}
+	if w.Mode == ModeOff {
+		w.Off = true
+	}
+}
+
+// judge finds options that contradict each other.
+func (w *Weaver) judge() error {
+	local, named := w.From["local"], w.From["coordinator"]
+	switch {
+	case w.Override != "" && strings.TrimSpace(w.Reason) == "":
+		return &UsageError{Name: w.From["override"], Reason: "say why with -weaver-reason=TEXT; it is recorded with your name"}
+	case w.Override == "" && w.Given("reason") && strings.HasPrefix(w.From["reason"], "-"):
+		return &UsageError{Name: w.From["reason"], Reason: "name the decision that is passed with -weaver-override=ID"}
+	case w.Local && w.Coordinator != "" && strings.HasPrefix(local, "-") && strings.HasPrefix(named, "-"):
+		return &UsageError{Name: local, Reason: "this machine alone, or the coordinator of " + named + ": not both"}
+	}
+	return nil
 }

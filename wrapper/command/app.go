@@ -94,6 +94,10 @@ func (a *App) Run(ctx context.Context) int {
 		_, _ = fmt.Fprintf(a.Stdout, "tfweaver %s\n", version.Version)
 		return 0
 	}
+	shared, err := a.configure(&inv)
+	if err != nil {
+		return a.fail(inv, err)
+	}
 	if inv.Own {
 		return a.own(ctx, inv)
 	}
@@ -105,7 +109,7 @@ func (a *App) Run(ctx context.Context) int {
 		return a.help(ctx, inv, binary, section)
 	}
 	if !plainly(inv) {
-		code, err := a.coordinate(ctx, inv, binary)
+		code, err := a.coordinate(ctx, inv, shared, binary)
 		switch {
 		case errors.Is(err, errNothingToCoordinate):
 		case err != nil:

@@ -21,6 +21,7 @@ import (
 	"github.com/tfweaver/tfweaver/wrapper/gatekeeper"
 	"github.com/tfweaver/tfweaver/wrapper/identity"
 	"github.com/tfweaver/tfweaver/wrapper/intercept"
+	"github.com/tfweaver/tfweaver/wrapper/settings"
 	"github.com/tfweaver/tfweaver/wrapper/terraform"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
@@ -36,6 +37,7 @@ const goodbye = 10 * time.Second
 type run struct {
 	app     *App
 	inv     arguments.Invocation
+	shared  settings.Settings
 	opts    arguments.Options
 	binary  terraform.Binary
 	version *version.Version
@@ -62,8 +64,8 @@ type whereabouts struct {
 
 // coordinate carries out a command that runs providers. It returns
 // errNothingToCoordinate when there is none to run.
-func (a *App) coordinate(ctx context.Context, inv arguments.Invocation, binary terraform.Binary) (int, error) {
-	r := &run{app: a, inv: inv, opts: inv.Options(a.Env), binary: binary, log: ownLog(a.Env, a.Stderr)}
+func (a *App) coordinate(ctx context.Context, inv arguments.Invocation, shared settings.Settings, binary terraform.Binary) (int, error) {
+	r := &run{app: a, inv: inv, shared: shared, opts: inv.Options(a.Env), binary: binary, log: ownLog(a.Env, a.Stderr)}
 	r.view, r.lines = a.views(inv, r.opts)
 	defer r.release()
 	opening, stop := a.interruptible(ctx)
@@ -149,7 +151,7 @@ func (r *run) askVersion(ctx context.Context) func() (*version.Version, error) {
 
 // connect finds the coordinator and opens the session.
 func (r *run) connect(ctx context.Context) error {
-	conn, err := r.app.dial(ctx, r.inv.Weaver.Coordinator)
+	conn, err := r.app.dial(ctx, r.inv.Weaver)
 	if err != nil {
 		return err
 	}
@@ -167,11 +169,12 @@ func (r *run) connect(ctx context.Context) error {
 }
 
 func (r *run) sessionConfig() client.SessionConfig {
-	who := identity.Resolve(r.app.Env, r.app.System)
+	who := identity.Resolve(r.app.Env, r.app.System, r.workdir.Root)
+	who.Claimed = who.Claimed || onNetwork(r.inv.Weaver.Coordinator)
 	product := r.binary.Product.Command()
 	objective := r.inv.Weaver.Intent
 	if objective == "" {
-		objective = identity.Objective(product, r.inv.Command, r.workdir.Root, r.workdir.Workspace)
+		objective = identity.Objective(product, r.inv.Command, r.workdir.Root, r.workdir.Workspace, who.Purpose())
 	}
 	policy := admission.Policy(r.inv.Weaver.Policy)
 	if r.inv.Command == "test" {
@@ -181,7 +184,7 @@ func (r *run) sessionConfig() client.SessionConfig {
 	return client.SessionConfig{
 		Actor: who.Actor, Host: who.Host, RunURL: who.RunURL, Links: who.Links,
 		Tool:   identity.Tool(tfweaver.Version, product, r.version.String()),
-		Origin: r.workdir.Origin, Policy: policy,
+		Origin: r.workdir.Origin, Policy: policy, Labels: who.Labels(), Lease: r.inv.Weaver.Lease,
 		Objective: objective, Kind: r.kind(), Phase: "planning",
 	}
 }

@@ -32,7 +32,7 @@ func explainTo(inv arguments.Invocation, err error) (views.Problem, int) {
 	case errors.As(err, &usage):
 		return explainUsage(inv, usage), ExitSetup
 	case errors.As(err, &folder):
-		source := orElse(inv.Weaver.RulesFrom, "TFWEAVER_RULES")
+		source := orElse(inv.Weaver.From["rules"], "TFWEAVER_RULES")
 		return views.Problem{
 			Summary: "The rule packs cannot be read",
 			Detail: fmt.Sprintf("%s names the folder %s: %v.\n\nNothing was sent to the cloud. Correct %s, or leave it out to use the packs that come with tfweaver.",
@@ -44,10 +44,10 @@ func explainTo(inv arguments.Invocation, err error) (views.Problem, int) {
 	if errors.As(err, &connect) {
 		problem.Detail = singleDashes(problem.Detail)
 	}
-	problem.Detail = named(problem.Detail, "-weaver-coordinator or TFWEAVER_COORDINATOR", inv.Weaver.CoordinatorFrom)
+	problem.Detail = named(problem.Detail, "-weaver-coordinator or TFWEAVER_COORDINATOR", inv.Weaver.From["coordinator"])
 	var pack *packError
 	if errors.As(err, &pack) {
-		problem.Detail = named(problem.Detail, "TFWEAVER_RULES", inv.Weaver.RulesFrom)
+		problem.Detail = named(problem.Detail, "TFWEAVER_RULES", inv.Weaver.From["rules"])
 	}
 	return problem, code
 }

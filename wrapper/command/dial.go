@@ -10,38 +10,47 @@ import (
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/internal/coordinator/embedded"
 	tfweaver "github.com/tfweaver/tfweaver/internal/version"
+	"github.com/tfweaver/tfweaver/wrapper/arguments"
 )
 
-// dial reaches the coordinator at an address, or the one of this user and
-// machine, which is started if need be.
-func (a *App) dial(ctx context.Context, address string) (*client.Client, error) {
-	if address == "" {
+// dial reaches the coordinator that is named, or the one of this user and
+// machine, which is started if need be. In CI the latter must be asked for.
+func (a *App) dial(ctx context.Context, w arguments.Weaver) (*client.Client, error) {
+	if w.Coordinator == "" {
+		if inCI(a.Env) && !w.Local {
+			return nil, &localError{}
+		}
 		conn, err := embedded.Connect(ctx, a.embedded())
 		return conn, wrapConnect("", err)
 	}
-	conn, err := client.Dial(ctx, address)
-	return conn, wrapConnect(address, err)
+	conn, err := a.reach(ctx, w)
+	return conn, wrapConnect(w.Coordinator, err)
 }
 
 // find is dial for those who only ask: nil when nothing was ever coordinated
 // here, so that there is nothing to ask about.
-func (a *App) find(ctx context.Context, address string) (*client.Client, error) {
+func (a *App) find(ctx context.Context, w arguments.Weaver) (*client.Client, error) {
 	var (
 		conn *client.Client
 		err  error
 	)
-	if address == "" {
+	if w.Coordinator == "" {
 		conn, err = embedded.Resume(ctx, a.embedded())
 	} else {
-		conn, err = client.Dial(ctx, address)
+		conn, err = a.reach(ctx, w)
 	}
 	if errors.Is(err, embedded.ErrNone) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, &connectError{Address: address, Err: err, Asking: true}
+		return nil, &connectError{Address: w.Coordinator, Err: err, Asking: true}
 	}
 	return conn, nil
+}
+
+// reach connects to a coordinator that is named.
+func (a *App) reach(ctx context.Context, w arguments.Weaver) (*client.Client, error) {
+	return client.Dial(ctx, w.Coordinator)
 }
 
 func (a *App) embedded() embedded.Options {

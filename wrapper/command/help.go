@@ -24,9 +24,9 @@ func addition(inv arguments.Invocation) string {
 	case inv.Version() || inv.Weaver.Off:
 		return ""
 	case inv.Command == "":
-		return commandsHelp + optionsHelp + optionsElsewhere
+		return commandsHelp + optionsHelp + optionsElsewhere + settingsHelp
 	case inv.Help() && inv.RunsProviders():
-		return "\nThis is tfweaver in place of the CLI.\n" + optionsHelp
+		return "\nThis is tfweaver in place of the CLI.\n" + optionsHelp + settingsHelp
 	default:
 		return ""
 	}
@@ -62,13 +62,24 @@ Options of its own, for commands that run providers:
   -weaver-intent=TEXT        What you do this for; shown to those who wait
   -weaver-wait=DURATION      How long to wait for others (10m); 0s fails at once
   -weaver-policy=POLICY      queue (wait for others) or reject
-  -weaver-coordinator=ADDR   unix:///PATH of a "tfweaver serve"
+  -weaver-mode=MODE          enforce, wait (never refuse), observe (only note) or off
+  -weaver-override=ID        Pass the decision of one refusal or wait, and record it
+  -weaver-reason=TEXT        Why it is passed; needed with -weaver-override
+  -weaver-offline=POLICY     Without the coordinator in mid-apply: deny or allow
+  -weaver-lease=DURATION     How long the run lives unheard of (30s; 2s or more)
+  -weaver-coordinator=ADDR   unix:///PATH or tcp://HOST:PORT of a "tfweaver serve"
+  -weaver-ca-file=FILE       The certificate that vouches for a tcp:// coordinator
+  -weaver-token-file=FILE    The token for it, if not in TFWEAVER_TOKEN
+  -weaver-local              Coordinate with this machine only, also in CI
   -weaver-rules=FOLDER       More rule packs
   -weaver-exit-codes         Exit with 75 after a refusal
   -weaver-off                Run the CLI alone
 `
 	optionsElsewhere = `
   -weaver-version            Print tfweaver's own version
+`
+	settingsHelp = `
+A repository's .tfweaver.hcl says what its runs have in common.
 `
 )
 

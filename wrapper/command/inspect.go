@@ -12,13 +12,14 @@ import (
 	"github.com/tfweaver/tfweaver/internal/coordinator"
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/wrapper/arguments"
 	"github.com/tfweaver/tfweaver/wrapper/identity"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
 
 // status prints who is doing what.
-func (a *App) status(ctx context.Context, address string, c statusCommand) error {
-	s, err := a.fetch(ctx, address)
+func (a *App) status(ctx context.Context, w arguments.Weaver, c statusCommand) error {
+	s, err := a.fetch(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -30,8 +31,8 @@ func (a *App) status(ctx context.Context, address string, c statusCommand) error
 }
 
 // locks prints what is held.
-func (a *App) locks(ctx context.Context, address string, c locksCommand) error {
-	s, err := a.fetch(ctx, address)
+func (a *App) locks(ctx context.Context, w arguments.Weaver, c locksCommand) error {
+	s, err := a.fetch(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -46,22 +47,22 @@ func (a *App) locks(ctx context.Context, address string, c locksCommand) error {
 	return err
 }
 
-func (a *App) fetch(ctx context.Context, address string) (coordinator.Status, error) {
-	conn, err := a.find(ctx, address)
+func (a *App) fetch(ctx context.Context, w arguments.Weaver) (coordinator.Status, error) {
+	conn, err := a.find(ctx, w)
 	if err != nil || conn == nil {
 		return coordinator.Status{Host: a.System.Host}, err
 	}
 	defer conn.Close()
 	s, err := conn.Status(ctx)
 	if err != nil {
-		return s, &connectError{Address: address, Err: err, Asking: true}
+		return s, &connectError{Address: w.Coordinator, Err: err, Asking: true}
 	}
 	return s, nil
 }
 
 // why explains one transaction.
-func (a *App) why(ctx context.Context, address string, c whyCommand) error {
-	conn, err := a.running(ctx, address)
+func (a *App) why(ctx context.Context, w arguments.Weaver, c whyCommand) error {
+	conn, err := a.running(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -78,13 +79,13 @@ func (a *App) why(ctx context.Context, address string, c whyCommand) error {
 }
 
 // resolve records what a person found out about a lost outcome.
-func (a *App) resolve(ctx context.Context, address string, c resolveCommand) error {
-	conn, err := a.running(ctx, address)
+func (a *App) resolve(ctx context.Context, w arguments.Weaver, c resolveCommand) error {
+	conn, err := a.running(ctx, w)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	actor := identity.Resolve(a.Env, a.System).Actor
+	actor := identity.Resolve(a.Env, a.System, "").Actor
 	if err := conn.Resolve(ctx, admission.TxID(c.ID), actor, c.Reason, c.Exists); err != nil {
 		return &failedError{What: "Cannot resolve " + c.ID, Err: err}
 	}
@@ -97,8 +98,8 @@ func (a *App) resolve(ctx context.Context, address string, c resolveCommand) err
 }
 
 // running is the coordinator that knows of a transaction.
-func (a *App) running(ctx context.Context, address string) (*client.Client, error) {
-	conn, err := a.find(ctx, address)
+func (a *App) running(ctx context.Context, w arguments.Weaver) (*client.Client, error) {
+	conn, err := a.find(ctx, w)
 	if err == nil && conn == nil {
 		err = &failedError{What: "No such transaction", Err: fmt.Errorf("nothing has been coordinated for this user on %s yet", a.System.Host)}
 	}

@@ -25,14 +25,17 @@ type ownCommands struct {
 // reach stands in the help of the commands that ask a coordinator. The option
 // itself is read before, with the others of its kind.
 type reach struct {
-	Coordinator string `name:"weaver-coordinator" help:"unix:///PATH of a \"tfweaver serve\"; by default the coordinator of this user and machine." placeholder:"ADDR"`
+	Coordinator string `name:"weaver-coordinator" help:"unix:///PATH or tcp://HOST:PORT of a \"tfweaver serve\"; by default the one that .tfweaver.hcl names, else that of this user and machine." placeholder:"ADDR"`
 }
 
 type serveCommand struct {
-	Listen   string        `help:"Where to listen: unix:///PATH." placeholder:"ADDR"`
-	Dir      string        `help:"Folder of the journal; the user's state folder by default." type:"path"`
-	IdleExit time.Duration `help:"End after no session was open for so long; 0 means never." default:"0s"`
-	Embedded bool          `help:"Serve this user on this machine, as a run starts it by itself." hidden:""`
+	Listen    string        `help:"Where to listen: unix:///PATH, or tcp://HOST:PORT with a certificate and a token." placeholder:"ADDR"`
+	TLSCert   string        `help:"Certificate to serve tcp:// with, PEM." name:"tls-cert" type:"path" placeholder:"FILE"`
+	TLSKey    string        `help:"Private key of the certificate, PEM." name:"tls-key" type:"path" placeholder:"FILE"`
+	TokenFile string        `help:"File with the token that runs must show." name:"token-file" type:"path" placeholder:"FILE"`
+	Dir       string        `help:"Folder of the journal; the user's state folder by default." type:"path"`
+	IdleExit  time.Duration `help:"End after no session was open for so long; 0 means never." default:"0s"`
+	Embedded  bool          `help:"Serve this user on this machine, as a run starts it by itself." hidden:""`
 }
 
 type statusCommand struct {
@@ -90,18 +93,18 @@ func (a *App) own(ctx context.Context, inv arguments.Invocation) int {
 }
 
 func (a *App) dispatch(ctx context.Context, name string, c *ownCommands, inv arguments.Invocation) error {
-	address := inv.Weaver.Coordinator
+	w := inv.Weaver
 	switch name {
 	case "serve":
 		return a.serve(ctx, c.Serve)
 	case "status":
-		return a.status(ctx, address, c.Status)
+		return a.status(ctx, w, c.Status)
 	case "why":
-		return a.why(ctx, address, c.Why)
+		return a.why(ctx, w, c.Why)
 	case "locks":
-		return a.locks(ctx, address, c.Locks)
+		return a.locks(ctx, w, c.Locks)
 	default:
-		return a.resolve(ctx, address, c.Resolve)
+		return a.resolve(ctx, w, c.Resolve)
 	}
 }
 

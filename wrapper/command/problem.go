@@ -59,6 +59,10 @@ func explain(err error) (views.Problem, int) {
 		launch  *plugins.LaunchError
 		failed  *failedError
 		serving *serveError
+		local   *localError
+		exposed *exposedError
+		token   *tokenError
+		shared  *settingsError
 	)
 	switch {
 	case errors.Is(err, errInterrupted):
@@ -71,6 +75,14 @@ func explain(err error) (views.Problem, int) {
 		return views.Problem{Summary: "tfweaver serve failed", Detail: sentence(serving.Error())}, ExitSetup
 	case errors.As(err, &missing):
 		return views.Problem{Summary: "No CLI to run", Detail: sentence(missing.Error())}, ExitSetup
+	case errors.As(err, &exposed):
+		return explainExposed(exposed), ExitSetup
+	case errors.As(err, &token):
+		return explainToken(token), ExitSetup
+	case errors.As(err, &local):
+		return explainLocal(), ExitSetup
+	case errors.As(err, &shared):
+		return explainSettings(shared), ExitSetup
 	case errors.As(err, &connect):
 		return explainConnect(connect), ExitSetup
 	case errors.As(err, &pack):
@@ -110,13 +122,22 @@ func explainConnect(e *connectError) views.Problem {
 	case errors.Is(e.Err, client.ErrAddress):
 		p.Detail = sentence(e.Err.Error()) + "\n\n" + nothing + "Correct " + settings + "."
 	case errors.Is(e.Err, client.ErrDenied):
-		p.Detail = fmt.Sprintf("The coordinator at %s belongs to another user%s. A coordinator serves one user of one machine in this version.\n\n"+
-			"%sRun as that user, or take the address out of %s to use a coordinator of your own.", e.Address, cause(e.Err), nothing, settings)
+		p.Detail = fmt.Sprintf("The coordinator at %s belongs to another user%s. A socket serves one user of one machine.\n\n"+
+			"%sRun as that user, take the address out of %s to use a coordinator of your own, or have it served to others with \"tfweaver serve -listen tcp://HOST:PORT\".", e.Address, cause(e.Err), nothing, settings)
 	default:
 		p.Detail = fmt.Sprintf("Nobody answers at %s%s.\n\n%sStart it with \"tfweaver serve --listen %s\", "+
 			"or correct %s.", e.Address, cause(e.Err), nothing, e.Address, settings)
 	}
 	return p
+}
+
+// explainToken never shows the token.
+func explainToken(e *tokenError) views.Problem {
+	return views.Problem{
+		Summary: "No token for the coordinator",
+		Detail: sentence("a coordinator on the network asks for a token. "+e.Error()) +
+			" Nothing was sent to the cloud.\n\nPut the token into the variable TFWEAVER_TOKEN, or into a file that -weaver-token-file or TFWEAVER_TOKEN_FILE names. It is the content of the file that \"tfweaver serve -token-file\" was started with.",
+	}
 }
 
 // cause is the reason of the operating system for a failed connection, or the

@@ -31,7 +31,12 @@ const refuseWithin = time.Second
 // it for long enough.
 func (a *App) serve(ctx context.Context, c serveCommand) error {
 	if !c.Embedded && c.Listen == "" {
-		return &arguments.UsageError{Name: "--listen", Reason: "name where to listen, such as unix:///run/tfweaver/socket"}
+		return &arguments.UsageError{Name: "--listen", Reason: "name where to listen, such as unix:///run/tfweaver/socket or tcp://HOST:PORT"}
+	}
+	if !c.Embedded {
+		if err := c.secured(a.System.Host); err != nil {
+			return err
+		}
 	}
 	if err := a.lead(ctx, c); err != nil {
 		return &serveError{err}
@@ -66,7 +71,7 @@ func (a *App) lead(ctx context.Context, c serveCommand) error {
 	return server.Run(ctx, server.Config{
 		Listen: c.Listen, Dir: dir, LeadWithin: refuseWithin, IdleExit: c.IdleExit, Version: tfweaver.Version, Logger: serveLog(a.Stderr),
 		Ready: func(address string, epoch uint64) error {
-			_, err := fmt.Fprintf(a.Stderr, "Serving %s, journal in %s (epoch %d). Ctrl-C to end.\n", address, dir, epoch)
+			_, err := fmt.Fprintf(a.Stderr, "Serving %s, journal in %s (epoch %d). Ctrl-C to end.\n%s", address, dir, epoch, c.invitation(address, a.System.Host))
 			return err
 		},
 	})

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package identity says who runs tfweaver, where, and what for, so that a
-// session that has to wait can be told. It is a claim, not a proof: whoever
-// runs tfweaver can name anybody.
+// session that has to wait can be told. Most of it is a claim, not a proof:
+// whoever runs tfweaver can set the variables that it is read from. What is one
+// is marked as such.
 package identity
 
 import (
@@ -20,9 +21,22 @@ import (
 type Identity struct {
 	// Actor is a person, pipeline or agent.
 	Actor string
+	// Claimed is true where Actor was read from the environment. Otherwise it
+	// is the operating system's user, whom a private socket proves.
+	Claimed bool
 	// Host is the name of the machine.
 	Host string
-	// RunURL is the page of the pipeline run; empty outside of pipelines.
+	// Platform is what runs tfweaver, such as "github"; empty for a shell.
+	Platform string
+	// Repository holds the configuration, such as acme/infra; empty when not
+	// known, as are the fields below.
+	Repository string
+	Branch     string
+	// Change names the change under review, such as "pull request 34".
+	Change string
+	// Title is the title of the change or of the pipeline.
+	Title string
+	// RunURL is the page of the pipeline run.
 	RunURL string
 	// Links lead to what caused the run, such as a merge request.
 	Links []string
@@ -47,74 +61,128 @@ func Current() System {
 	return s
 }
 
-// ActorVariable overrides who acts.
-const ActorVariable = "TFWEAVER_ACTOR"
+// Variables that override what is found out.
+const (
+	// ActorVariable is who acts.
+	ActorVariable = "TFWEAVER_ACTOR"
+	// RunURLVariable is the page of the run.
+	RunURLVariable = "TFWEAVER_RUN_URL"
+)
 
-// Resolve says who acts: TFWEAVER_ACTOR, else the pipeline that the
-// environment tells of, else the operating system's user.
-func Resolve(env arguments.Environment, system System) Identity {
+// Resolve says who acts: TFWEAVER_ACTOR, else whoever the pipeline that the
+// environment tells of acts for, else the operating system's user, or whoever
+// became root by sudo. dir is the working folder: its repository and branch are
+// told where the environment does not know them; empty for none.
+func Resolve(env arguments.Environment, system System, dir string) Identity {
 	id := pipeline(env)
 	id.Host = system.Host
-	if id.Actor == "" {
-		id.Actor = system.User
-	}
 	if actor := env.Get(ActorVariable); actor != "" {
 		id.Actor = actor
 	}
-	if url := env.Get("TFWEAVER_RUN_URL"); url != "" {
+	if sudo := env.Get("SUDO_USER"); id.Actor == "" && sudo != "" && system.User == "root" {
+		id.Actor = sudo
+	}
+	id.Claimed = id.Actor != ""
+	if id.Actor == "" {
+		id.Actor = system.User
+	}
+	if url := env.Get(RunURLVariable); url != "" {
 		id.RunURL = url
 	}
-	return id
+	if dir != "" && (id.Repository == "" || id.Branch == "") {
+		id.look(dir)
+	}
+	return id.bounded()
 }
 
-// pipeline knows the variables that GitHub Actions and GitLab CI document.
-func pipeline(env arguments.Environment) Identity {
+// look takes from the folder's Git repository what is not known yet.
+func (i *Identity) look(dir string) {
+	repository, branch := checkout(dir)
+	if i.Repository == "" {
+		i.Repository = repository
+	}
+	if i.Branch == "" {
+		i.Branch = branch
+	}
+}
+
+// maxText bounds what is told of the environment, in characters.
+const maxText = 120
+
+// bounded cuts what would be too long for a table, or for the coordinator.
+func (i Identity) bounded() Identity {
+	for _, field := range []*string{&i.Actor, &i.Host, &i.Repository, &i.Branch, &i.Change, &i.Title} {
+		*field = clip(*field)
+	}
+	if len(i.RunURL) > 4*maxText {
+		i.RunURL = ""
+	}
+	return i
+}
+
+func clip(text string) string {
+	runes := []rune(strings.TrimSpace(text))
+	if len(runes) <= maxText {
+		return string(runes)
+	}
+	return string(runes[:maxText-1]) + "…"
+}
+
+// ClaimedLabel is the label of a session whose actor is a claim; its value is
+// "true".
+const ClaimedLabel = "claimed"
+
+// Labels are what a session tells beside the actor.
+func (i Identity) Labels() map[string]string {
+	labels := map[string]string{}
+	for name, value := range map[string]string{
+		"platform": i.Platform, "repository": i.Repository, "branch": i.Branch, "change": i.Change,
+	} {
+		if value != "" {
+			labels[name] = value
+		}
+	}
+	if i.Claimed {
+		labels[ClaimedLabel] = "true"
+	}
+	return labels
+}
+
+// Purpose is what the run is for as far as that is known: the change under
+// review, else the pipeline, else a branch that is not the usual one. It is
+// empty where there is nothing to tell.
+func (i Identity) Purpose() string {
 	switch {
-	case env.Get("GITHUB_ACTIONS") == "true":
-		return github(env)
-	case env.Get("GITLAB_CI") == "true":
-		return gitlab(env)
+	case i.Change != "" && i.Title != "":
+		return fmt.Sprintf("%s, %s", i.where(i.Change), i.Title)
+	case i.Change != "":
+		return i.where(i.Change)
+	case i.Title != "":
+		return i.Title
+	case i.Branch != "" && i.Branch != "main" && i.Branch != "master":
+		return "branch " + i.Branch
 	default:
-		return Identity{}
+		return ""
 	}
 }
 
-func github(env arguments.Environment) Identity {
-	id := Identity{Actor: env.Get("GITHUB_ACTOR")}
-	server, repository := env.Get("GITHUB_SERVER_URL"), env.Get("GITHUB_REPOSITORY")
-	if server == "" || repository == "" {
-		return id
+func (i Identity) where(what string) string {
+	if i.Repository == "" {
+		return what
 	}
-	base := server + "/" + repository
-	if run := env.Get("GITHUB_RUN_ID"); run != "" {
-		id.RunURL = base + "/actions/runs/" + run
-	}
-	// GITHUB_REF of a pull request is refs/pull/NUMBER/merge.
-	if rest, ok := strings.CutPrefix(env.Get("GITHUB_REF"), "refs/pull/"); ok {
-		number, _, _ := strings.Cut(rest, "/")
-		id.Links = append(id.Links, base+"/pull/"+number)
-	}
-	return id
-}
-
-func gitlab(env arguments.Environment) Identity {
-	id := Identity{Actor: env.Get("GITLAB_USER_LOGIN"), RunURL: env.Get("CI_JOB_URL")}
-	if id.RunURL == "" {
-		id.RunURL = env.Get("CI_PIPELINE_URL")
-	}
-	project, request := env.Get("CI_MERGE_REQUEST_PROJECT_URL"), env.Get("CI_MERGE_REQUEST_IID")
-	if project != "" && request != "" {
-		id.Links = append(id.Links, project+"/-/merge_requests/"+request)
-	}
-	return id
+	return what + " of " + i.Repository
 }
 
 // Objective is what a session without a stated intent says it does: the
-// command, the folder, and the workspace unless it is the default one.
-func Objective(product, command, root, workspace string) string {
+// command, the folder, the workspace unless it is the default one, and the
+// purpose as far as it is known.
+func Objective(product, command, root, workspace, purpose string) string {
 	text := fmt.Sprintf("%s %s in %s", product, command, filepath.Base(root))
 	if workspace != "" && workspace != "default" {
 		text += " (" + workspace + ")"
+	}
+	if purpose != "" {
+		text += " for " + purpose
 	}
 	return text
 }

@@ -48,7 +48,7 @@ func Find(dir, home string) (path string, err error) {
 		}
 		up := filepath.Dir(at)
 		outside := up == home || filepath.Dir(up) == up
-		if isRepository(at) || at == up || (outside && !isRepository(up)) {
+		if isRepository(at) || at == home || at == up || (outside && !isRepository(up)) {
 			return "", nil
 		}
 		at = up

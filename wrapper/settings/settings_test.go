@@ -184,6 +184,7 @@ func TestFind(t *testing.T) {
 		"home is the working folder":    {files: []string{"home/" + FileName}, from: "home", home: "home", want: "home/" + FileName},
 		"home is a repository":          {files: []string{"home/" + FileName}, dirs: []string{"home/.git"}, from: "home/a", home: "home", want: "home/" + FileName},
 		"not above home":                {files: []string{FileName}, from: "home/a", home: "home", want: ""},
+		"not above home, from there":    {files: []string{FileName}, from: "home", home: "home", want: ""},
 		"a folder that is not there":    {files: []string{"x/" + FileName}, from: "x/not/there", want: "x/" + FileName},
 		"the nearest of two above":      {files: []string{"r/" + FileName, "r/a/" + FileName}, dirs: []string{"r/.git"}, from: "r/a/b", want: "r/a/" + FileName},
 		"below, which is not looked at": {files: []string{"r/a/" + FileName}, dirs: []string{"r/.git"}, from: "r", want: ""},
