@@ -99,7 +99,7 @@ func TestAPlanThatWouldWaitIsApplied(t *testing.T) {
 	if !strings.Contains(r.stderr.String(), "1 change of the plan would wait") || !strings.HasSuffix(r.stdout.String(), "the apply\n") {
 		t.Errorf("stdout %q\nstderr %q", r.stdout, r.stderr)
 	}
-	if !strings.Contains(r.stderr.String(), "1 other session was open") {
+	if !strings.Contains(r.stderr.String(), "Coordinated with 1 other session") {
 		t.Errorf("standard error %q", r.stderr)
 	}
 }

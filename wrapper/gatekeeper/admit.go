@@ -7,10 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
-	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
 	"github.com/tfweaver/tfweaver/internal/core/mode"
@@ -19,29 +19,17 @@ import (
 	"github.com/tfweaver/tfweaver/wrapper/lowering"
 )
 
-const (
-	// fineRounds is how often a stale call is lowered anew before it also
-	// takes the lock on its parent, under which little can change.
-	fineRounds = 2
-	// maxRounds bounds the attempts for a graph that never rests.
-	maxRounds = 12
-)
-
-var (
-	// errImpatient is the cause of a wait that took longer than allowed.
-	errImpatient = errors.New("waited as long as -weaver-wait allows")
-	// errRestless: the graph changed during each of the attempts.
-	errRestless = fmt.Errorf("the objects that the change depends on were changed by others during each of %d attempts", maxRounds)
-)
-
 // admittance is one call on its way through the gate.
 type admittance struct {
-	gate    *Gatekeeper
-	op      ruleengine.Operation
-	call    intercept.Call
-	key     uint64
-	watch   *wait
-	request admission.Request
+	gate *Gatekeeper
+	op   ruleengine.Operation
+	call intercept.Call
+	// planned is the call of the plan that this one is, empty for none.
+	planned admission.CallID
+	lowered ruleengine.Lowered
+	mode    Mode
+	// petition is nil as long as nobody was asked.
+	petition *petition
 }
 
 // Admit blocks until the call may be sent. It implements intercept.Gate.
@@ -51,33 +39,63 @@ func (g *Gatekeeper) Admit(ctx context.Context, call intercept.Call) (intercept.
 			g.onFirst(ctx)
 		}
 	})
-	a := &admittance{gate: g, call: call, op: g.operation(call)}
-	if err := g.lost(); err != nil {
-		return nil, g.refuse(a, err)
+	if err := g.refusedPlan(); err != nil {
+		return nil, err
 	}
-	lowered, err := g.engine.Lower(ctx, a.op, g.live)
+	a := g.admittance(call)
+	err := a.lower(ctx)
+	if a.mode == Off || err == nil && a.lowered.Logical {
+		return a.free(), nil
+	}
 	if err != nil {
-		return nil, g.refuse(a, fmt.Errorf("the rules cannot tell what the change means: %w", err))
+		return a.failed(ctx, err)
 	}
-	if lowered.Logical {
-		return free{}, nil
+	a.petition = &petition{gate: g, name: a.name(), mode: a.mode, buckets: a.lowered.Buckets, lower: a.request}
+	if !g.reserved(a.planned) {
+		g.measure(ctx, a.lowered.Buckets)
 	}
-	a.key = g.keys.Add(1)
-	grant, err := a.submit(ctx, lowered)
+	grant, err := a.petition.submit(ctx)
 	if err != nil {
-		return nil, g.refuse(a, err)
+		return a.failed(ctx, err)
 	}
-	return &permit{gate: g, grant: grant, op: a.op, call: call, self: a.request.Self}, nil
+	return &permit{
+		gate: g, grant: grant, op: a.op, call: call, planned: a.planned, request: a.petition.request,
+		mode: a.mode, ruled: a.lowered.Ruled,
+	}, nil
 }
 
-func (g *Gatekeeper) operation(call intercept.Call) ruleengine.Operation {
+func (g *Gatekeeper) admittance(call intercept.Call) *admittance {
+	a := &admittance{gate: g, call: call}
 	address := ""
 	if changes := g.planned(); changes != nil {
-		address = changes.Match(call)
+		a.planned, address = changes.MatchCall(call)
 	}
-	op := lowering.Operation(call, address)
-	op.Session = g.session.ID()
-	return op
+	a.op = lowering.Operation(call, address)
+	a.op.Session = g.session.ID()
+	return a
+}
+
+// lower finds out what the call means, and in which mode it is judged. Without
+// a session the live graph cannot be asked, but the realm can be told.
+func (a *admittance) lower(ctx context.Context) (err error) {
+	lost := a.gate.lost()
+	var live ruleengine.Graph
+	if lost == nil {
+		live = a.gate.live
+	}
+	a.lowered, err = a.gate.engine.Lower(ctx, a.op, live)
+	if err != nil && lost == nil {
+		err = rulesFail(err)
+	}
+	a.mode = a.gate.modeOf(realmOf(a.lowered.Request))
+	if lost != nil && !a.lowered.Logical {
+		return lost
+	}
+	return err
+}
+
+func rulesFail(err error) error {
+	return fmt.Errorf("the rules cannot tell what the change means: %w", err)
 }
 
 // lost says why the session cannot be used any more, nil while it lives.
@@ -90,91 +108,80 @@ func (g *Gatekeeper) lost() error {
 	}
 }
 
-// submit asks until there is an answer that is not "stale".
-func (a *admittance) submit(ctx context.Context, lowered ruleengine.Lowered) (Grant, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	patience := newPatience(a.gate.wait, func() { cancel(errImpatient) })
-	defer patience.stop()
-	a.watch = newWait(a.gate, a.name(), patience)
-	defer a.watch.stop()
-
-	var stale admission.TxID
-	for round := range maxRounds {
-		a.request = a.gate.complete(lowered.Request, a.key)
-		if round >= fineRounds {
-			coarsen(&a.request)
+// request is what is asked of the coordinator in a round; the first one asks
+// what was lowered already.
+func (a *admittance) request(ctx context.Context, round int) (admission.Request, error) {
+	if round > 0 {
+		lowered, err := a.gate.engine.Lower(ctx, a.op, a.gate.live)
+		if err != nil {
+			return admission.Request{}, rulesFail(err)
 		}
-		grant, err := a.gate.session.Submit(ctx, a.request, stale, a.watch.show)
-		var again *client.StaleError
-		switch {
-		case err == nil:
-			a.watch.admitted(grant.Tx())
-			return grant, nil
-		case errors.As(err, &again):
-			stale = again.Tx
-		case ctx.Err() != nil && errors.Is(context.Cause(ctx), errImpatient) && !isRejected(err):
-			return nil, errImpatient
-		default:
-			return nil, err
-		}
-		if lowered, err = a.gate.engine.Lower(ctx, a.op, a.gate.live); err != nil {
-			return nil, fmt.Errorf("the rules cannot tell what the change means: %w", err)
-		}
+		a.lowered = lowered
 	}
-	return nil, errRestless
+	r := a.gate.complete(a.lowered.Request)
+	a.gate.withPlan(&r, a.planned)
+	if round >= fineRounds {
+		coarsen(&r)
+	}
+	return r, nil
 }
 
-func isRejected(err error) bool {
-	var rejected *client.RejectedError
-	return errors.As(err, &rejected)
-}
+// free is the permit for a call that the coordinator has no part in.
+func (a *admittance) free() free { return free{gate: a.gate, planned: a.planned} }
 
 // name is what the call is called in front of people.
-func (a *admittance) name() string {
-	if a.op.Address != "" {
-		return a.op.Address
-	}
-	return "a " + a.op.Type
-}
+func (a *admittance) name() string { return nameOf(a.op) }
 
 // complete adds to a lowered request what only the caller knows.
-func (g *Gatekeeper) complete(r admission.Request, key uint64) admission.Request {
-	r.Session, r.Key = admission.SessionID(g.session.ID()), key
+func (g *Gatekeeper) complete(r admission.Request) admission.Request {
+	r.Session = admission.SessionID(g.session.ID())
 	g.mu.Lock()
 	life, known := g.lives[r.Self]
 	g.mu.Unlock()
 	if known {
-		guards := append([]admission.Guard{}, r.Guards...)
-		r.Guards = append(guards, admission.Guard{Kind: admission.SameLife, Node: r.Self, Value: life})
+		r.Guards = append(slices.Clone(r.Guards), admission.Guard{Kind: admission.SameLife, Node: r.Self, Value: life})
 	}
 	return r
 }
 
-// refuse notes why a call was not admitted, and puts it into the words that
-// the user will read. The end of the caller's own context is no refusal.
-func (g *Gatekeeper) refuse(a *admittance, err error) error {
+// failed is what becomes of a call that was not admitted: it goes on without,
+// where the mode does not allow a refusal or the coordinator is lost, or the
+// reason is put into the words that the user will read. The end of the caller's
+// own context is no refusal.
+func (a *admittance) failed(ctx context.Context, err error) (intercept.Permit, error) {
 	var rejected *client.RejectedError
 	switch {
+	case ctx.Err() != nil && !errors.As(err, &rejected):
+		a.watch().abandoned()
+		return nil, err
+	case a.mode.lenient(), a.gate.mayGoAlone(a.mode, err):
+		a.watch().abandoned()
+		a.gate.goAlone(a.name(), err)
+		return a.free(), nil
 	case errors.As(err, &rejected):
-		return g.reject(a, rejected.Report)
+		return nil, a.gate.reject(a, rejected.Report)
 	case errors.Is(err, errImpatient):
-		return g.giveUp(a)
+		return nil, a.gate.giveUp(a)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		a.watch.abandoned()
-		return err
+		a.watch().abandoned()
+		return nil, err
 	default:
-		return g.fail(a, err)
+		return nil, a.gate.fail(a, err)
 	}
+}
+
+// watch is that of the call's last wait, nil when there was none.
+func (a *admittance) watch() *wait {
+	if a.petition == nil {
+		return nil
+	}
+	return a.petition.watch
 }
 
 // coarsen adds the exclusive lock on the parent of the operation's own
 // object, so that the neighbourhood rests while the plan is judged.
 func coarsen(r *admission.Request) {
-	parents := map[graph.NodeID]graph.NodeID{}
-	for _, d := range r.Nodes {
-		parents[d.ID] = d.Parent
-	}
+	parents := parentsOf(*r)
 	parent := parents[r.Self]
 	if parent == "" {
 		return
@@ -186,12 +193,4 @@ func coarsen(r *admission.Request) {
 		up := parents[id]
 		return up, up != ""
 	})
-}
-
-// lastReport is the report of the last decision, nil when there was none.
-func (a *admittance) lastReport() *conflict.Report {
-	if a.watch == nil {
-		return nil
-	}
-	return a.watch.report()
 }

@@ -37,11 +37,14 @@ func (g *Gatekeeper) Forecast(ctx context.Context, declare bool) (views.Forecast
 	}
 	g.noteLives(requests, prospects)
 	own := selves(requests)
+	var foreseeing []conflict.Report
 	for _, p := range prospects {
 		if report := foreseen(p, own); report != nil {
+			foreseeing = append(foreseeing, *report)
 			forecast.Reports = append(forecast.Reports, g.documented(*report))
 		}
 	}
+	g.settler.foreseen(foreseeing)
 	return forecast, nil
 }
 
@@ -49,7 +52,8 @@ func (g *Gatekeeper) lowerAll(ctx context.Context, changes Changes) (views.Forec
 	var forecast views.Forecast
 	var requests []admission.Request
 	uncovered := map[string]bool{}
-	for _, op := range changes.Operations() {
+	for _, c := range changes.Calls() {
+		op := c.Operation
 		op.Session = g.session.ID()
 		lowered, err := g.engine.Lower(ctx, op, g.live)
 		if ctx.Err() != nil {

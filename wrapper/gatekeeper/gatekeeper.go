@@ -5,6 +5,7 @@ package gatekeeper
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -13,33 +14,14 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/tfweaver/tfweaver/internal/coordinator"
-	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/ruleengine"
 	"github.com/tfweaver/tfweaver/wrapper/intercept"
+	"github.com/tfweaver/tfweaver/wrapper/lowering"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
-
-// Session is this run's session with the coordinator.
-type Session interface {
-	ID() string
-	Done() <-chan struct{}
-	Err() error
-	Forecast(ctx context.Context, requests []admission.Request, declare bool) ([]client.Prospect, error)
-	Submit(ctx context.Context, request admission.Request, resubmit admission.TxID, onWait func(client.Waiting)) (Grant, error)
-	Observe(ctx context.Context, began uint64, nodes []graph.Decl, objects []admission.Observation) (uint64, error)
-	Lookup(ctx context.Context, ids ...graph.NodeID) ([]coordinator.Found, uint64, error)
-}
-
-// Grant is the right to send one call.
-type Grant interface {
-	Tx() admission.TxID
-	Start(ctx context.Context) error
-	Complete(ctx context.Context, outcome client.Outcome) error
-	Withdraw(ctx context.Context) error
-}
 
 // Engine is what a rule engine does for the gatekeeper.
 type Engine interface {
@@ -49,6 +31,12 @@ type Engine interface {
 	Digest(state cty.Value, sensitive cty.PathSet) string
 	// Doc is what a rule is for, in one sentence; empty when not known.
 	Doc(rule string) string
+	// ReadBack says how a provider with a configuration reads the object of a
+	// node. The error says why it cannot be read so.
+	ReadBack(provider string, config cty.Value, node graph.Decl) (ruleengine.Target, error)
+	// Refusal says of a provider's errors whether they mean that the call had
+	// no effect at all.
+	Refusal(provider, resourceType string, texts []string) (class string, definite, known bool)
 }
 
 // Schemas finds the schema of a resource type.
@@ -57,11 +45,13 @@ type Schemas func(ctx context.Context, provider, resourceType string) (*intercep
 // Changes are the changes of a plan. A run without a readable plan has none;
 // its calls are then known by their values alone.
 type Changes interface {
-	// Match gives a call the address of the change that it belongs to, empty
-	// when there is none.
-	Match(call intercept.Call) string
-	// Operations are all calls that the plan foresees.
-	Operations() []ruleengine.Operation
+	// MatchCall says which call of the plan a call is, and the address of its
+	// change; both are empty when there is none.
+	MatchCall(call intercept.Call) (id admission.CallID, address string)
+	// Succeeded tells of a call that it has ended well.
+	Succeeded(id admission.CallID)
+	// Calls are all calls that the plan foresees.
+	Calls() []lowering.PlannedCall
 }
 
 // Config is what a gatekeeper works with.
@@ -69,8 +59,22 @@ type Config struct {
 	Session Session
 	Engine  Engine
 	View    views.View
+	// Explain returns the report of any transaction, as client.Client.Explain
+	// does; nil when that is not possible.
+	Explain func(ctx context.Context, tx admission.TxID) (conflict.Report, admission.Status, error)
+	// Reader reads single objects with the credentials of this run; nil when
+	// that is not possible.
+	Reader Reader
 	// Wait bounds the time behind other sessions per call.
 	Wait time.Duration
+	// Mode is how much the run lets itself be coordinated in a realm; the realm
+	// is empty when it is not known. nil, or an empty mode, is Enforce.
+	Mode func(realm graph.NodeID) Mode
+	// Override passes one decision by a person's word; the zero value none.
+	Override Override
+	// Offline lets the run go on without a coordinator that is lost in the
+	// middle; otherwise it refuses what has not been sent.
+	Offline bool
 	// Repeat is how often a waiting call is shown again; 0 means every ten
 	// seconds.
 	Repeat time.Duration
@@ -83,24 +87,33 @@ const DefaultRepeat = 10 * time.Second
 
 // Gatekeeper admits the calls of one run.
 type Gatekeeper struct {
-	session Session
-	engine  Engine
-	view    views.View
-	wait    time.Duration
-	repeat  time.Duration
-	log     *slog.Logger
-	live    liveGraph
-	keys    atomic.Uint64
+	config   Config
+	session  Session
+	engine   Engine
+	view     views.View
+	log      *slog.Logger
+	live     liveGraph
+	keys     atomic.Uint64
+	override overriding
+	settler  *settler
+	reads    reads
 	// began is the journal index known before the CLI in progress began.
 	began   atomic.Uint64
 	watched *observer
 	ledger  ledger
+	alone   alone
+	// capacity is what is said once about capacity that cannot be read.
+	capacity sync.Once
+	// work are outcomes that are still being found out or reported.
+	work backlog
 
 	first   sync.Once
 	onFirst func(ctx context.Context)
 	mu      sync.Mutex
 	changes Changes
-	schemas Schemas
+	// reservation is that of the plan, nil when it needs none.
+	reservation *reservation
+	schemas     Schemas
 	// configs are the distinct configurations of each provider.
 	configs map[string][]cty.Value
 	// lives are the incarnations that the plan was made on, by node.
@@ -114,20 +127,32 @@ var (
 
 // New returns a gatekeeper; Close must be called.
 func New(config Config) *Gatekeeper {
+	if config.Repeat <= 0 {
+		config.Repeat = DefaultRepeat
+	}
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
 	g := &Gatekeeper{
-		session: config.Session, engine: config.Engine, view: config.View,
-		wait: config.Wait, repeat: config.Repeat, log: config.Logger,
+		config: config, session: config.Session, engine: config.Engine, view: config.View, log: config.Logger,
 		live:  liveGraph{session: config.Session},
 		lives: map[graph.NodeID]uint64{}, configs: map[string][]cty.Value{},
 	}
-	if g.repeat <= 0 {
-		g.repeat = DefaultRepeat
-	}
-	if g.log == nil {
-		g.log = slog.New(slog.DiscardHandler)
-	}
+	g.override = overriding{gate: g, word: config.Override}
+	g.reads.slots = make(chan struct{}, maxReads)
+	g.settler = newSettler(g)
 	g.watched = newObserver(g)
 	return g
+}
+
+// errUnexplained: there is no way to ask.
+var errUnexplained = errors.New("the coordinator cannot be asked about it")
+
+func (g *Gatekeeper) explain(ctx context.Context, tx admission.TxID) (conflict.Report, admission.Status, error) {
+	if g.config.Explain == nil {
+		return conflict.Report{}, "", errUnexplained
+	}
+	return g.config.Explain(ctx, tx)
 }
 
 // Begin is called before each start of the CLI: what its reads show is at
@@ -198,12 +223,27 @@ func (g *Gatekeeper) forgetLife(id graph.NodeID) {
 // Flush passes on what was observed so far.
 func (g *Gatekeeper) Flush(ctx context.Context) { g.watched.flush(ctx) }
 
-// Close passes on what was observed and stops observing. The session stays
-// open.
-func (g *Gatekeeper) Close(ctx context.Context) { g.watched.close(ctx) }
+// Finish is called when all calls were answered, before Summary. It waits for
+// the outcomes that are still being found out or reported, until ctx ends, and
+// gives the plan's reservation back. No call may be admitted afterwards.
+func (g *Gatekeeper) Finish(ctx context.Context) {
+	g.work.wait(ctx)
+	g.withdraw(ctx)
+	if problem, ok := g.override.unused(); ok {
+		g.view.Problem(problem)
+	}
+}
+
+// Close passes on what was observed and stops observing and reading. The
+// session stays open.
+func (g *Gatekeeper) Close(ctx context.Context) {
+	g.settler.close()
+	g.work.stop()
+	g.watched.close(ctx)
+}
 
 // Summary is what happened to the calls so far.
 func (g *Gatekeeper) Summary() views.Summary { return g.ledger.summary() }
 
-// Submitted is how many calls were put to the coordinator.
+// Submitted is how many requests were put to the coordinator.
 func (g *Gatekeeper) Submitted() int { return int(g.keys.Load()) }

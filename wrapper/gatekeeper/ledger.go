@@ -17,6 +17,8 @@ type ledger struct {
 	waits     []views.Waited
 	refusals  []views.Refused
 	uncertain []views.Uncertain
+	passes    []views.Passed
+	settles   []views.Settled
 	// inWay are the other sessions that were in the way, in order.
 	inWay []string
 }
@@ -52,12 +54,30 @@ func (l *ledger) lost(u views.Uncertain) {
 	l.uncertain = append(l.uncertain, u)
 }
 
+func (l *ledger) passed(p views.Passed) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.passes = append(l.passes, p)
+	if p.Report != nil {
+		l.blame(live(*p.Report))
+	}
+}
+
+// settled notes a call whose outcome is known by now, also if it is one of this
+// run's own.
+func (l *ledger) settled(s views.Settled) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settles = append(l.settles, s)
+	l.uncertain = slices.DeleteFunc(l.uncertain, func(u views.Uncertain) bool { return u.Tx == s.Tx })
+}
+
 func (l *ledger) summary() views.Summary {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return views.Summary{
 		Waited: slices.Clone(l.waits), Refused: slices.Clone(l.refusals), Uncertain: slices.Clone(l.uncertain),
-		InWay: slices.Clone(l.inWay),
+		Passed: slices.Clone(l.passes), Settled: slices.Clone(l.settles), InWay: slices.Clone(l.inWay),
 	}
 }
 

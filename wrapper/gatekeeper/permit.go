@@ -6,38 +6,56 @@ package gatekeeper
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
-
-	"github.com/zclconf/go-cty/cty"
+	"time"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
-	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/ruleengine"
 	"github.com/tfweaver/tfweaver/wrapper/intercept"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
 
-// free is the permit for a call that touches nothing but Terraform's state.
-type free struct{}
+// free is the permit for a call that the coordinator has no part in.
+type free struct {
+	gate    *Gatekeeper
+	planned admission.CallID
+}
 
 // Start does nothing.
 func (free) Start(context.Context) error { return nil }
 
-// Done does nothing.
-func (free) Done(context.Context, intercept.Outcome) {}
+// Done tells the plan alone.
+func (f free) Done(_ context.Context, outcome intercept.Outcome) {
+	if outcome.Result == intercept.Succeeded {
+		f.gate.succeeded(f.planned)
+	}
+}
+
+// succeeded tells the plan of a call of it that has ended well.
+func (g *Gatekeeper) succeeded(id admission.CallID) {
+	if changes := g.planned(); changes != nil && id != "" {
+		changes.Succeeded(id)
+	}
+}
 
 // permit is the right to send one call.
 type permit struct {
-	gate  *Gatekeeper
-	grant Grant
-	op    ruleengine.Operation
-	call  intercept.Call
-	self  graph.NodeID
+	gate    *Gatekeeper
+	grant   Grant
+	op      ruleengine.Operation
+	call    intercept.Call
+	planned admission.CallID
+	request admission.Request
+	mode    Mode
+	// ruled is false for a type that no rule knows.
+	ruled bool
 
 	mu      sync.Mutex
 	started bool
+	// alone is true when the coordinator was lost before the call was started,
+	// and the call was sent all the same.
+	alone bool
 }
 
 // Start journals that the call is about to be sent.
@@ -46,14 +64,22 @@ func (p *permit) Start(ctx context.Context) error {
 	p.mu.Lock()
 	p.started = true
 	p.mu.Unlock()
-	if err := p.grant.Start(ctx); err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
+	err := p.grant.Start(ctx)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return err
+	case p.gate.mayGoAlone(p.mode, err):
+		p.mu.Lock()
+		p.alone = true
+		p.mu.Unlock()
+		p.gate.goAlone(p.name(), err)
+		return nil
+	default:
 		a := &admittance{gate: p.gate, call: p.call, op: p.op}
 		return p.gate.fail(a, fmt.Errorf("the coordinator did not let the admitted call start: %w", err))
 	}
-	return nil
 }
 
 // Done reports the outcome.
@@ -61,21 +87,69 @@ func (p *permit) Done(ctx context.Context, outcome intercept.Outcome) {
 	p.mu.Lock()
 	started := p.started
 	p.mu.Unlock()
-	var err error
-	if outcome.Result == intercept.NotSent && !started {
-		err = p.grant.Withdraw(ctx)
-	} else {
-		err = p.grant.Complete(ctx, p.outcome(outcome))
-	}
-	if outcome.Result == intercept.Succeeded && p.op.Action == admission.Create {
-		p.gate.forgetLife(p.self)
-	}
-	if err != nil {
-		// The coordinator will hold the call for uncertain, which is safe.
-		p.gate.log.WarnContext(ctx, "outcome not recorded", "address", p.op.Address, "tx", p.grant.Tx(), "error", err)
-		if outcome.Result != intercept.NotSent {
-			p.lost(false)
+	if outcome.Result == intercept.Succeeded {
+		p.gate.succeeded(p.planned)
+		if p.op.Action == admission.Create {
+			p.gate.forgetLife(p.request.Self)
 		}
+	}
+	switch {
+	case outcome.Result == intercept.NotSent && !started:
+		if err := p.grant.Withdraw(ctx); err != nil {
+			p.gate.log.WarnContext(ctx, "admitted call not given back", "address", p.op.Address, "tx", p.grant.Tx(), "error", err)
+		}
+	case p.unclear(outcome):
+		p.gate.work.add(func(ctx context.Context) { p.investigate(ctx, outcome) })
+	default:
+		p.report(ctx, p.outcome(outcome))
+	}
+}
+
+// reportPatience is for how long an outcome is offered to a coordinator that was
+// away for a lease already.
+const reportPatience = 30 * time.Second
+
+// report tells the coordinator the outcome. While it is away that is tried in
+// the background, for as long as the run waits for its end.
+func (p *permit) report(ctx context.Context, outcome client.Outcome) {
+	err := p.grant.Complete(ctx, outcome)
+	switch {
+	case err == nil:
+		p.follow(outcome)
+	case unreachable(err):
+		p.gate.work.add(func(ctx context.Context) { p.reportLater(ctx, outcome, err) })
+	default:
+		p.unreported(ctx, outcome, err)
+	}
+}
+
+func (p *permit) reportLater(ctx context.Context, outcome client.Outcome, err error) {
+	ctx, cancel := context.WithTimeout(ctx, reportPatience)
+	defer cancel()
+	for pause := range looks() {
+		if !sleep(ctx, pause) {
+			break
+		}
+		if err = p.grant.Complete(ctx, outcome); err == nil {
+			p.follow(outcome)
+			return
+		}
+		if !unreachable(err) {
+			break
+		}
+	}
+	p.unreported(context.WithoutCancel(ctx), outcome, err)
+}
+
+// unreported notes that the coordinator does not know an outcome. It will hold
+// the call for uncertain, which is safe.
+func (p *permit) unreported(ctx context.Context, outcome client.Outcome, err error) {
+	p.gate.log.WarnContext(ctx, "outcome not recorded", "address", p.op.Address, "tx", p.grant.Tx(), "error", err)
+	p.mu.Lock()
+	alone := p.alone
+	p.mu.Unlock()
+	if outcome.Result != admission.NotSent && outcome.Result != admission.Lost && !alone {
+		p.lost(false)
 	}
 }
 
@@ -84,74 +158,12 @@ func (p *permit) lost(stopped bool) {
 	p.gate.ledger.lost(views.Uncertain{Address: p.name(), Tx: string(p.grant.Tx()), GaveUp: stopped})
 }
 
-func (p *permit) name() string {
-	if p.op.Address != "" {
-		return p.op.Address
-	}
-	return "a " + p.op.Type
-}
+func (p *permit) name() string { return nameOf(p.op) }
 
-func (p *permit) outcome(o intercept.Outcome) client.Outcome {
-	out := client.Outcome{Exists: exists(o.NewState)}
-	result := o.Result
-	stopped := result == intercept.Failed && gaveUp(o.Diagnostics)
-	if stopped {
-		result = intercept.Unknown
+// nameOf is what a call is called in front of people.
+func nameOf(op ruleengine.Operation) string {
+	if op.Address != "" {
+		return op.Address
 	}
-	switch result {
-	case intercept.Succeeded:
-		out.Result = admission.Succeeded
-	case intercept.Failed:
-		out.Result = admission.Errored
-	case intercept.NotSent:
-		out.Result = admission.NotSent
-		// Nothing was changed, so what there was is still there.
-		out.Exists = p.op.Action != admission.Create
-		return out
-	default:
-		out.Result = admission.Lost
-		p.lost(stopped)
-		return out
-	}
-	if out.Exists {
-		p.describe(&out, o.NewState)
-	}
-	return out
+	return "a " + op.Type
 }
-
-// gaveUp says whether a provider's error only means that it stopped waiting,
-// because it was interrupted or ran out of time: the cloud may have accepted
-// the call and still be at it.
-func gaveUp(diagnostics []intercept.Diagnostic) bool {
-	for _, d := range diagnostics {
-		if !d.Error {
-			continue
-		}
-		for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
-			if strings.Contains(d.Summary, cause.Error()) || strings.Contains(d.Detail, cause.Error()) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// describe adds the digest, and the id where only the cloud knew it.
-func (p *permit) describe(out *client.Outcome, state cty.Value) {
-	if p.call.Schema != nil {
-		out.Digest = p.gate.engine.Digest(state, sensitive(p.call.Schema))
-	}
-	if p.op.Action != admission.Create {
-		return
-	}
-	self, _, err := p.gate.engine.SelfID(p.op, state)
-	if err != nil {
-		p.gate.log.Warn("id of a new object not understood", "address", p.op.Address, "error", err)
-		return
-	}
-	if self.ID != "" && self.ID != p.self {
-		out.BindID, out.BindParent, out.BindType = string(self.ID), string(self.Parent), self.Type
-	}
-}
-
-func exists(state cty.Value) bool { return state != cty.NilVal && !state.IsNull() }

@@ -60,7 +60,7 @@ func TestOutcomes(t *testing.T) {
 		},
 		"failed without a trace": {
 			intercept.Create,
-			intercept.Outcome{Result: intercept.Failed, NewState: null},
+			intercept.Outcome{Result: intercept.Failed, NewState: null, Diagnostics: []intercept.Diagnostic{{Error: true, Summary: "Forbidden"}}},
 			client.Outcome{Result: admission.Errored},
 		},
 		"failed half-way": {
@@ -101,7 +101,7 @@ func TestOutcomes(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, nil)
+			r := newRig(t, func(c *Config) { c.Engine = fakeEngine{definite: true} })
 			permit, grant := admitted(t, r, tt.action)
 			if err := permit.Start(t.Context()); err != nil {
 				t.Fatal(err)

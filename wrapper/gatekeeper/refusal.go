@@ -30,7 +30,7 @@ func (g *Gatekeeper) documented(report conflict.Report) conflict.Report {
 // reject is the coordinator's refusal. The detail must carry everything:
 // Terraform drops the address of a refused delete.
 func (g *Gatekeeper) reject(a *admittance, report conflict.Report) error {
-	a.watch.abandoned()
+	a.watch().abandoned()
 	report = g.documented(report)
 	own := ownState(report)
 	g.noteRefused(views.Refused{Address: a.name(), Report: &report, OwnState: own})
@@ -39,8 +39,8 @@ func (g *Gatekeeper) reject(a *admittance, report conflict.Report) error {
 
 // giveUp is a wait that took too long. It tells how things are by now.
 func (g *Gatekeeper) giveUp(a *admittance) error {
-	a.watch.abandoned()
-	reason := fmt.Sprintf("it waited %s for other sessions, as long as -weaver-wait allows", g.wait.Round(time.Second))
+	a.watch().abandoned()
+	reason := fmt.Sprintf("it waited %s for other sessions, as long as -weaver-wait allows", g.config.Wait.Round(time.Second))
 	report := a.lastReport()
 	g.noteRefused(views.Refused{Address: a.name(), Reason: reason, Report: report})
 	refusal := &intercept.Refusal{Summary: "Change refused: waited too long for another session"}
@@ -72,20 +72,29 @@ func inTheWay(report conflict.Report) string {
 
 // fail is everything else: the coordinator is gone, or the rules do not fit.
 func (g *Gatekeeper) fail(a *admittance, err error) error {
-	a.watch.abandoned()
+	a.watch().abandoned()
 	reason := strings.TrimSuffix(err.Error(), ".")
 	remedy := ""
 	switch {
 	case errors.Is(err, client.ErrSessionEnded), errors.Is(err, client.ErrWithdrawn):
 		remedy = " Another session may have been admitted meanwhile. Run the command again."
-	case errors.Is(err, client.ErrUnreachable):
-		remedy = " Run the command again when the coordinator is back."
+	}
+	if unreachable(err) {
+		remedy = " Run the command again when the coordinator is back. With -weaver-offline=allow a run goes on uncoordinated instead."
 	}
 	g.noteRefused(views.Refused{Address: a.name(), Reason: reason})
 	return &intercept.Refusal{
 		Summary: "Change not sent: no admission from the coordinator",
 		Detail:  fmt.Sprintf("%s was not sent to the provider: %s. Nothing was changed.%s", a.name(), reason, remedy),
 	}
+}
+
+// lastReport is the report of the last decision, nil when there was none.
+func (a *admittance) lastReport() *conflict.Report {
+	if a.petition == nil {
+		return nil
+	}
+	return a.petition.lastReport()
 }
 
 func (g *Gatekeeper) noteRefused(r views.Refused) {
@@ -98,6 +107,7 @@ func (g *Gatekeeper) noteRefused(r views.Refused) {
 // of its own.
 func detail(a *admittance, report conflict.Report) string {
 	text, hint := views.Told(report)
+	text += known(report)
 	if hint != "" {
 		text += "\n" + hint
 	}
@@ -105,4 +115,18 @@ func detail(a *admittance, report conflict.Report) string {
 		text = a.op.Address + ": " + text
 	}
 	return text
+}
+
+// known says how old the facts are that a refusal is based on.
+func known(report conflict.Report) string {
+	oldest, any := 0.0, false
+	for _, c := range report.Conflicts {
+		if c.Fact != nil && c.Fact.Age >= 1 {
+			oldest, any = max(oldest, c.Fact.Age), true
+		}
+	}
+	if !any {
+		return ""
+	}
+	return fmt.Sprintf(" That was last seen %s ago.", time.Duration(oldest*float64(time.Second)).Round(time.Second))
 }

@@ -39,8 +39,8 @@ type wait struct {
 	on      bool
 }
 
-func newWait(g *Gatekeeper, address string, p *patience) *wait {
-	return &wait{gate: g, address: address, patience: p, done: make(chan struct{})}
+func newWait(p *petition, patience *patience) *wait {
+	return &wait{gate: p.gate, address: p.name, patience: patience, done: make(chan struct{})}
 }
 
 // show takes what the coordinator says about the wait.
@@ -63,7 +63,7 @@ func (w *wait) show(news client.Waiting) {
 		w.gate.view.Waiting(views.Waiting{Address: w.address, Report: report, Waited: now.Sub(w.since)})
 	case w.timer == nil:
 		w.since = now
-		w.timer = time.NewTicker(w.gate.repeat)
+		w.timer = time.NewTicker(w.gate.config.Repeat)
 		w.gate.view.Waiting(views.Waiting{Address: w.address, Report: report})
 		go w.remind(w.timer.C)
 	}

@@ -104,6 +104,66 @@ type Uncertain struct {
 	GaveUp bool
 }
 
+// Modes in which a change goes on although something is in its way.
+const (
+	// Observing: the run is only to show what coordination would do.
+	Observing = "observe"
+	// WaitOnly: the run may be delayed, and never refused.
+	WaitOnly = "wait"
+	// Overridden: a person passed this decision.
+	Overridden = "override"
+	// Offline: the coordinator cannot be reached.
+	Offline = "offline"
+)
+
+// Passed tells that a change goes on although something is in its way, or
+// although nobody knows whether something is.
+type Passed struct {
+	Address string
+	// Tx is empty where there is no transaction, such as offline.
+	Tx string
+	// Mode says why it goes on: one of the modes above.
+	Mode string
+	// By and Reason are of the person who overrides, and Of is the decision
+	// that they saw. In the other modes Reason may say more, as a part of a
+	// sentence.
+	By, Reason, Of string
+	// Refused is true when the change would have been refused; otherwise it
+	// would have waited.
+	Refused bool
+	// Report is what is in the way; nil when that is not known.
+	Report *conflict.Report
+}
+
+// Unknown is a call whose outcome nobody knows.
+type Unknown struct {
+	Tx      string
+	Action  string
+	Address string
+	// Object is the id of its object.
+	Object string
+	// Whose names the actor and what for; "this run" for a call of its own.
+	Whose string
+}
+
+// Reading tells that this run reads an object, to find out how a call on it
+// ended.
+type Reading struct{ Unknown }
+
+// Settled tells how such a call ended.
+type Settled struct {
+	Unknown
+	// Exists says whether the object is there.
+	Exists bool
+}
+
+// Unreadable tells that this run cannot find out how a call ended.
+type Unreadable struct {
+	Unknown
+	// Reason is a part of a sentence.
+	Reason string
+}
+
 // Crash is a provider process that died.
 type Crash struct {
 	Provider string
@@ -116,7 +176,11 @@ type Summary struct {
 	Waited    []Waited
 	Refused   []Refused
 	Uncertain []Uncertain
-	Crashes   []Crash
+	// Passed are the changes that went on although something was in their way,
+	// Settled the calls whose outcome this run found out by reading.
+	Passed  []Passed
+	Settled []Settled
+	Crashes []Crash
 	// Peers is how many other sessions were open meanwhile, whatever cloud
 	// they work on.
 	Peers int
@@ -135,6 +199,10 @@ type View interface {
 	Waiting(Waiting)
 	Admitted(Admitted)
 	Refused(Refused)
+	Passed(Passed)
+	Reading(Reading)
+	Settled(Settled)
+	Unreadable(Unreadable)
 	Forecast(Forecast)
 	Problem(Problem)
 	Summary(Summary)

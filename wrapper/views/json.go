@@ -38,7 +38,17 @@ type line struct {
 	Tx        string           `json:"tx,omitempty"`
 	Report    *conflict.Report `json:"report,omitempty"`
 	Problem   *diagnostic      `json:"diagnostic,omitempty"`
-	Type      string           `json:"type"`
+	// Of the lines about calls whose outcome was not known.
+	Action string `json:"action,omitempty"`
+	Object string `json:"object,omitempty"`
+	Exists *bool  `json:"exists,omitempty"`
+	// Of the lines about changes that went on.
+	Mode     string `json:"mode,omitempty"`
+	By       string `json:"by,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	Of       string `json:"of,omitempty"`
+	Decision string `json:"decision,omitempty"`
+	Type     string `json:"type"`
 }
 
 // diagnostic is a message in the form that Terraform uses.
@@ -88,6 +98,48 @@ func (j *JSON) Refused(r Refused) {
 	if r.Report != nil && r.Reason == "" {
 		l.Message = OneLine(*r.Report)
 	}
+	j.print(l)
+}
+
+// Passed prints a weaver_passed line; decision is what would have become of the
+// change: wait or reject.
+func (j *JSON) Passed(p Passed) {
+	l := line{
+		Level: "warn", Type: "weaver_passed", Address: p.Address, Tx: p.Tx, Report: p.Report,
+		Mode: p.Mode, By: p.By, Reason: p.Reason, Of: p.Of, Message: passed(p), Decision: string(conflict.Wait),
+	}
+	if p.Refused {
+		l.Decision = string(conflict.Reject)
+	}
+	if p.Mode == Offline {
+		l.Decision = ""
+	}
+	if p.Mode == Observing {
+		l.Level = "info"
+	}
+	j.print(l)
+}
+
+func unknownLine(level, name string, u Unknown, message string) line {
+	return line{Level: level, Type: name, Address: u.Address, Tx: u.Tx, Action: u.Action, Object: u.Object, By: u.Whose, Message: message}
+}
+
+// Reading prints a weaver_reading line.
+func (j *JSON) Reading(r Reading) {
+	j.print(unknownLine("info", "weaver_reading", r.Unknown, reading(r)))
+}
+
+// Settled prints a weaver_settled line.
+func (j *JSON) Settled(s Settled) {
+	l := unknownLine("info", "weaver_settled", s.Unknown, settled(s))
+	l.Exists = &s.Exists
+	j.print(l)
+}
+
+// Unreadable prints a weaver_unreadable line.
+func (j *JSON) Unreadable(u Unreadable) {
+	l := unknownLine("warn", "weaver_unreadable", u.Unknown, unreadable(u))
+	l.Reason = u.Reason
 	j.print(l)
 }
 

@@ -51,6 +51,10 @@ func summaryLines(s Summary) []string {
 	for _, r := range s.Refused {
 		lines = append(lines, refusedLine(r, gaveUp[r.Address]))
 	}
+	lines = append(lines, passedLines(s.Passed)...)
+	for _, x := range s.Settled {
+		lines = append(lines, settled(x))
+	}
 	for _, u := range s.Uncertain {
 		lines = append(lines, uncertainLine(u))
 	}
@@ -131,23 +135,24 @@ func uncertainLine(u Uncertain) string {
 		"    Look at it in the cloud, then %s.", u.Address, why, resolveCommand(u.Tx))
 }
 
-// peersLine claims no more than is known: a session that was open may have
-// worked on another cloud.
+// peersLine says with whom the run was coordinated. It claims no more than is
+// known: a session that was open may have worked on another cloud.
 func peersLine(s Summary) string {
 	where := "on " + s.Host
 	if s.Embedded {
 		where += " (this machine only)"
 	}
 	others := s.Peers - len(s.InWay)
+	line := fmt.Sprintf("Coordinated with %s %s", count(max(s.Peers, len(s.InWay)), "other session"), where)
 	switch {
-	case len(s.InWay) > 0 && others > 0:
-		return fmt.Sprintf("Coordinated with %s %s; %d more %s open.", count(len(s.InWay), "other session"), where, others, was(others))
-	case len(s.InWay) > 0:
-		return fmt.Sprintf("Coordinated with %s %s.", count(len(s.InWay), "other session"), where)
-	case others > 0:
-		return fmt.Sprintf("Coordinated %s; %s %s open, none in the way.", where, count(others, "other session"), was(others))
-	default:
+	case s.Peers == 0 && len(s.InWay) == 0:
 		return "Coordinated " + where + "; no other session was open."
+	case len(s.InWay) == 0:
+		return line + "; none was in the way."
+	case others > 0:
+		return line + fmt.Sprintf("; %d %s in the way.", len(s.InWay), was(len(s.InWay)))
+	default:
+		return line + "."
 	}
 }
 

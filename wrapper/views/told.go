@@ -40,6 +40,16 @@ func Told(r conflict.Report) (sentence, next string) {
 	return sentence, next
 }
 
+// afterColon is the reason in a sentence of the form "ADDRESS waits: reason";
+// the whole sentence where it has another form. An address may have colons of
+// its own, but none that a space follows.
+func afterColon(sentence string) string {
+	if _, reason, ok := strings.Cut(sentence, ": "); ok {
+		return reason
+	}
+	return sentence
+}
+
 // OneLine is the whole text of a report in one line.
 func OneLine(r conflict.Report) string {
 	sentence, next := Told(r)

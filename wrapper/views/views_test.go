@@ -81,6 +81,15 @@ func show(v View) {
 	refused := refusal()
 	v.Refused(Refused{Address: refused.Address, Report: &refused})
 	v.Forecast(Forecast{Changes: 1, Covered: 1, Reports: []conflict.Report{refused}})
+	v.Passed(Passed{Address: r.Address, Tx: r.ID, Mode: Overridden, By: "bob", Reason: "alice is on leave", Of: "t9", Report: &r})
+	v.Passed(Passed{Address: r.Address, Tx: r.ID, Mode: Observing, Report: &r})
+	v.Passed(Passed{Address: r.Address, Tx: r.ID, Mode: Observing, Refused: true, Report: &refused})
+	v.Passed(Passed{Address: r.Address, Tx: r.ID, Mode: WaitOnly, Reason: "it waited as long as -weaver-wait allows", Report: &r})
+	v.Passed(Passed{Address: r.Address, Mode: Offline, Reason: "the coordinator cannot be reached"})
+	lost := Unknown{Tx: "t7", Action: "create", Address: "simcloud_subnet.a", Object: "/net/a", Whose: `alice ("add app subnet")`}
+	v.Reading(Reading{lost})
+	v.Settled(Settled{Unknown: lost, Exists: true})
+	v.Unreadable(Unreadable{Unknown: Unknown{Tx: "t8"}, Reason: "its id is not known, because the cloud chooses it"})
 	v.Problem(Problem{Summary: "No way"})
 	v.Summary(Summary{
 		Waited: []Waited{
@@ -90,8 +99,14 @@ func show(v View) {
 		},
 		Refused:   []Refused{{Address: "x.y", Report: &refused}, {Address: "x.z", Reason: "the coordinator is gone"}},
 		Uncertain: []Uncertain{{Address: "x.u", Tx: "t13"}, {Address: "x.v", Tx: "t14", GaveUp: true}},
-		Crashes:   []Crash{{Provider: "registry.terraform.io/tfweaver/simcloud", Trace: "panic: oh"}},
-		Peers:     2, Host: "desk", Embedded: true,
+		Passed: []Passed{
+			{Address: "x.o", Mode: Overridden, By: "bob", Reason: "alice is on leave", Of: "t9", Report: &r},
+			{Address: "x.p", Mode: Observing}, {Address: "x.q", Mode: Observing}, {Address: "x.r", Mode: Observing, Refused: true},
+			{Address: "x.s", Mode: WaitOnly}, {Address: "x.t", Mode: Offline},
+		},
+		Settled: []Settled{{Unknown: lost}},
+		Crashes: []Crash{{Provider: "registry.terraform.io/tfweaver/simcloud", Trace: "panic: oh"}},
+		Peers:   2, Host: "desk", Embedded: true,
 	})
 }
 
@@ -140,9 +155,9 @@ func TestSummaryOfAQuietRun(t *testing.T) {
 	}{
 		{Summary{Brief: true}, ""},
 		{Summary{Host: "desk", Embedded: true}, "Coordinated on desk (this machine only); no other session was open.\n"},
-		{Summary{Host: "hub", Peers: 1}, "Coordinated on hub; 1 other session was open, none in the way.\n"},
+		{Summary{Host: "hub", Peers: 1}, "Coordinated with 1 other session on hub; none was in the way.\n"},
 		{Summary{Host: "hub", Peers: 1, InWay: []string{"alice-7"}}, "Coordinated with 1 other session on hub.\n"},
-		{Summary{Host: "hub", Peers: 9, InWay: []string{"a", "b"}}, "Coordinated with 2 other sessions on hub; 7 more were open.\n"},
+		{Summary{Host: "hub", Peers: 9, InWay: []string{"a", "b"}}, "Coordinated with 9 other sessions on hub; 2 were in the way.\n"},
 	} {
 		var out bytes.Buffer
 		NewHuman(NewPrinter(&out), Style{}).Summary(tt.summary)

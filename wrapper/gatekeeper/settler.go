@@ -1,0 +1,241 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package gatekeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tfweaver/tfweaver/internal/coordinator"
+	"github.com/tfweaver/tfweaver/internal/coordinator/client"
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/conflict"
+	"github.com/tfweaver/tfweaver/internal/core/graph"
+	"github.com/tfweaver/tfweaver/wrapper/views"
+)
+
+const (
+	// firstLook and lastLook are the pauses between two reads of an object; each
+	// is twice as long as the one before.
+	firstLook = 500 * time.Millisecond
+	lastLook  = 5 * time.Second
+	// patientReads is how many reads of an object may fail before that is told.
+	patientReads = 3
+)
+
+// settler finds out by reading how calls ended whose outcome nobody knows: those
+// that this run waits for, and those of its own. A read proves something only
+// under the rules of admission.Settle, which the coordinator applies; the
+// settler reads until one does.
+type settler struct {
+	gate *Gatekeeper
+	ctx  context.Context
+	stop context.CancelFunc
+	work sync.WaitGroup
+
+	mu sync.Mutex
+	// taken are the calls that were looked into, each once in a run.
+	taken map[admission.TxID]bool
+}
+
+func newSettler(g *Gatekeeper) *settler {
+	ctx, stop := context.WithCancel(context.Background())
+	return &settler{gate: g, ctx: ctx, stop: stop, taken: map[admission.TxID]bool{}}
+}
+
+func (s *settler) close() {
+	s.stop()
+	s.work.Wait()
+}
+
+// watch looks into what is in the way of a transaction as long as it waits.
+// That a call became uncertain is no news to those who wait for it, so it is
+// asked for again and again.
+func (s *settler) watch(ctx context.Context, tx admission.TxID) {
+	for pause := range looks() {
+		list, err := s.gate.session.Unsettled(ctx, tx)
+		if err != nil && ctx.Err() == nil {
+			s.gate.log.Debug("what is unsettled is not known", "tx", tx, "error", err)
+		}
+		for _, u := range list {
+			s.begin(u)
+		}
+		if !sleep(ctx, pause) {
+			return
+		}
+	}
+}
+
+// foreseen looks into the calls that a forecast is held up by. The forecast
+// has no transaction that could be asked about.
+func (s *settler) foreseen(reports []conflict.Report) {
+	seen := map[string]bool{}
+	for _, r := range reports {
+		for _, c := range r.Conflicts {
+			if h := c.Holder; h != nil && h.State == conflict.Uncertain && !seen[h.Tx] {
+				seen[h.Tx] = true
+				s.look(admission.TxID(h.Tx))
+			}
+		}
+	}
+}
+
+// look looks into a call of which only the transaction is known.
+func (s *settler) look(tx admission.TxID) {
+	s.work.Go(func() {
+		report, status, err := s.gate.explain(s.ctx, tx)
+		if err != nil || status != admission.Uncertain || report.Object == nil {
+			return
+		}
+		u := coordinator.Unsettled{
+			Tx: tx, Self: graph.Decl{ID: graph.NodeID(report.Object.CloudID)}, Type: report.Object.Type,
+			Address: report.Address, Action: admission.Action(report.Action), After: -1,
+			Session: admission.SessionID(report.Requester.Session), Actor: report.Requester.Actor, Objective: report.Requester.Intent,
+		}
+		if chain, err := s.gate.ancestry(s.ctx, u.Self.ID); err == nil && len(chain) > 0 {
+			u.Self = chain[len(chain)-1]
+		}
+		s.begin(u)
+	})
+}
+
+// begin looks into a call, once.
+func (s *settler) begin(u coordinator.Unsettled) {
+	if s.take(u.Tx) {
+		s.work.Go(func() { s.inquiry(u).run(s.ctx) })
+	}
+}
+
+// take says whether a call was not looked into before.
+func (s *settler) take(tx admission.TxID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken[tx] || s.ctx.Err() != nil {
+		return false
+	}
+	s.taken[tx] = true
+	return true
+}
+
+func (s *settler) inquiry(u coordinator.Unsettled) *inquiry {
+	return &inquiry{gate: s.gate, call: u, told: s.gate.unknown(u)}
+}
+
+// own looks into a call of this very run, until ctx ends. What cannot be read
+// is not told: the summary says enough of it.
+func (s *settler) own(ctx context.Context, u coordinator.Unsettled) {
+	if _, err := s.gate.source(u.Self); err != nil || !s.take(u.Tx) {
+		return
+	}
+	q := s.inquiry(u)
+	q.quiet = true
+	q.run(ctx)
+}
+
+// unknown is a call as people are told of it.
+func (g *Gatekeeper) unknown(u coordinator.Unsettled) views.Unknown {
+	whose := "this run"
+	if string(u.Session) != g.session.ID() {
+		whose = u.Actor
+		if u.Objective != "" {
+			whose += fmt.Sprintf(" (%q)", u.Objective)
+		}
+	}
+	return views.Unknown{Tx: string(u.Tx), Action: string(u.Action), Address: u.Address, Object: string(u.Self.ID), Whose: whose}
+}
+
+// inquiry is the reading of one object until it is known how a call on it
+// ended.
+type inquiry struct {
+	gate *Gatekeeper
+	call coordinator.Unsettled
+	told views.Unknown
+	// quiet keeps back that the object cannot be read.
+	quiet bool
+	// failed counts the reads in a row that failed.
+	failed int
+	// earliest is when a read may begin whose finding was too early before.
+	earliest time.Time
+}
+
+func (q *inquiry) run(ctx context.Context) {
+	if _, err := q.gate.source(q.call.Self); err != nil {
+		q.unreadable(err)
+		return
+	}
+	q.gate.view.Reading(views.Reading{Unknown: q.told})
+	if q.call.After > 0 {
+		q.earliest = time.Now().Add(q.call.After)
+	}
+	for pause := range looks() {
+		if q.settled(ctx) || !sleep(ctx, pause) {
+			return
+		}
+	}
+}
+
+// settled reads once, and says whether the matter is closed.
+func (q *inquiry) settled(ctx context.Context) bool {
+	began := time.Now()
+	r, err := q.gate.read(ctx, q.call.Self)
+	var never *unreadableError
+	switch {
+	case ctx.Err() != nil:
+		return true
+	case errors.As(err, &never):
+		q.unreadable(err)
+		return true
+	case err != nil:
+		q.failed++
+		q.gate.log.WarnContext(ctx, "object of an unsettled call not read", "tx", q.call.Tx, "error", err)
+		if q.failed == patientReads {
+			q.unreadable(err)
+		}
+		return false
+	}
+	q.failed = 0
+	if !r.terminal || !q.proves(r) && began.Before(q.earliest) {
+		return false
+	}
+	return q.say(ctx, r)
+}
+
+// proves says whether a finding settles the call whenever it was read: what a
+// call was to make is there.
+func (q *inquiry) proves(r reading) bool { return r.exists && q.call.Action == admission.Create }
+
+// say tells the coordinator what was read.
+func (q *inquiry) say(ctx context.Context, r reading) bool {
+	err := q.gate.session.Settle(ctx, admission.Settle{
+		Tx: q.call.Tx, Began: r.began.Index, BeganAt: r.began.At,
+		Exists: r.exists, Terminal: r.terminal, Digest: r.seen.Observation.Digest,
+	})
+	var early *client.UnsettledError
+	switch {
+	case err == nil:
+		told := views.Settled{Unknown: q.told, Exists: r.exists}
+		q.gate.ledger.settled(told)
+		q.gate.view.Settled(told)
+		return true
+	case errors.As(err, &early):
+		q.earliest = time.Now().Add(early.After)
+		return false
+	case errors.Is(err, admission.ErrStatus), errors.Is(err, admission.ErrNoTx):
+		return true // somebody was faster
+	default:
+		q.gate.log.WarnContext(ctx, "reading not accepted", "tx", q.call.Tx, "error", err)
+		return errors.Is(err, client.ErrSessionEnded)
+	}
+}
+
+// unreadable tells, once, that a person is needed.
+func (q *inquiry) unreadable(err error) {
+	if q.quiet {
+		return
+	}
+	q.gate.view.Unreadable(views.Unreadable{Unknown: q.told, Reason: err.Error()})
+}
