@@ -76,7 +76,7 @@ func (c *Coordinator) Buckets(ctx context.Context, keys []escrow.Key) ([]BucketS
 }
 
 func buckets(st *admission.State, keys []escrow.Key) []BucketStatus {
-	t := capacity(st)
+	t := st.Capacity()
 	if len(keys) == 0 {
 		keys = t.Buckets()
 	}
@@ -91,7 +91,7 @@ func bucket(st *admission.State, t *escrow.Table, k escrow.Key) BucketStatus {
 	l := t.Level(k)
 	s := BucketStatus{
 		Bucket: k, Limit: l.Limit, Reserved: l.Plus, Freeing: l.Minus,
-		Overcommitted: l.Overcommitted, ReadAt: readAt(st, k),
+		Overcommitted: l.Overcommitted, ReadAt: st.BucketRead(k),
 	}
 	s.Node, s.Name, _ = admission.NodeOfBucket(k)
 	if l.Known {
@@ -115,27 +115,4 @@ func bucketShare(st *admission.State, share escrow.Share) BucketShare {
 		s.Address, s.Session, s.Actor, s.Objective = tx.Address, tx.Session, x.Actor, objective(st, &tx)
 	}
 	return s
-}
-
-// The state's accounts of capacity, as far as it keeps them.
-
-func capacity(st *admission.State) *escrow.Table {
-	if x, ok := any(st).(interface{ Capacity() *escrow.Table }); ok {
-		return x.Capacity()
-	}
-	return escrow.NewTable()
-}
-
-func readAt(st *admission.State, k escrow.Key) int64 {
-	if x, ok := any(st).(interface{ BucketRead(escrow.Key) int64 }); ok {
-		return x.BucketRead(k)
-	}
-	return 0
-}
-
-func claims(st *admission.State) []admission.Claim {
-	if x, ok := any(st).(interface{ Claims() []admission.Claim }); ok {
-		return x.Claims()
-	}
-	return nil
 }

@@ -14,8 +14,11 @@ import (
 type Process struct {
 	PID int `json:"pid"`
 	// Started tells the process from a later one that was given the same
-	// number: when it began, in clock ticks after the boot, on Linux field 22 of
-	// /proc/PID/stat. Where it is empty nobody can tell that the process is dead.
+	// number. On Linux it is BOOT/NAMESPACE/TICKS: the id of the machine's boot,
+	// the name space of process numbers, and the start in clock ticks after the
+	// boot (field 22 of /proc/PID/stat); the ticks alone mean this boot and the
+	// coordinator's own name space. Of a process with any other text, or none,
+	// nobody can tell that it is dead.
 	Started string `json:"started,omitempty"`
 }
 

@@ -179,7 +179,7 @@ func (c *Coordinator) Holding(ctx context.Context) (int, error) {
 
 // claims adds the active claims.
 func (s *Status) claims(st *admission.State) {
-	for _, c := range claims(st) {
+	for _, c := range st.Claims() {
 		x := ClaimStatus{Claim: c, Running: []admission.TxID{}}
 		if tx, ok := st.Tx(c.ID); ok {
 			p := party(st, tx.Session, tx.Intent)

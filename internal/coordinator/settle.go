@@ -103,7 +103,7 @@ func unsettled(st *admission.State, tx admission.Tx, now int64) Unsettled {
 	u := Unsettled{
 		Tx: tx.ID, Self: graph.Decl{ID: tx.Self}, Type: tx.Type, Address: tx.Address, Action: tx.Action,
 		Session: tx.Session, Actor: x.Actor, Objective: objective(st, &tx), Host: x.Host,
-		Dead: x.DeadAt != 0, After: absence(tx, x, now),
+		Dead: x.DeadAt != 0, After: absence(st, tx.ID, now),
 	}
 	if n, ok := st.Graph().Get(tx.Self); ok {
 		u.Self = n.Decl
@@ -111,23 +111,9 @@ func unsettled(st *admission.State, tx admission.Tx, now int64) Unsettled {
 	return u
 }
 
-// absence is how long until a read of absence may begin: whichever comes first
-// of the two proofs that the call cannot land any more.
-func absence(tx admission.Tx, x admission.Session, now int64) time.Duration {
-	lands, timeout := tx.Lands, tx.Timeout
-	if lands == 0 {
-		lands = admission.DefaultLands
-	}
-	if timeout == 0 {
-		timeout = admission.DefaultTimeout
-	}
-	var at int64
-	if tx.StartedAt != 0 {
-		at = tx.StartedAt + timeout
-	}
-	if x.DeadAt != 0 && (at == 0 || x.DeadAt+lands < at) {
-		at = x.DeadAt + lands
-	}
+// absence is how long until a read of absence may begin.
+func absence(st *admission.State, tx admission.TxID, now int64) time.Duration {
+	at := st.Readable(tx)
 	if at == 0 {
 		return -1
 	}

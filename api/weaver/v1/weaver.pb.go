@@ -1052,7 +1052,7 @@ func (x *Decision) GetReservation() bool {
 type PassRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Tx    string                 `protobuf:"bytes,1,opt,name=tx,proto3" json:"tx,omitempty"`
-	// mode is "observe", "wait", "offline" or "override".
+	// mode is "wait", "offline" or "override".
 	Mode string `protobuf:"bytes,2,opt,name=mode,proto3" json:"mode,omitempty"`
 	// by and reason are of the person who overrides, of is the decision that
 	// they saw.
@@ -1979,8 +1979,8 @@ type Process struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// pid is the process as the session's own machine numbers it.
 	Pid int64 `protobuf:"varint,1,opt,name=pid,proto3" json:"pid,omitempty"`
-	// started tells it from a later one of the same number: its start in clock
-	// ticks after the boot. Where it is empty nobody can tell its death.
+	// started tells it from a later one of the same number. Where it is empty
+	// nobody can tell its death. See coordinator.Process.
 	Started       string `protobuf:"bytes,2,opt,name=started,proto3" json:"started,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -6,7 +6,8 @@
 //
 // A [Session] keeps its lease by itself. A coordinator that restarts within
 // the lease is not noticed, except as a delay: calls are repeated under the
-// same key until the lease is over.
+// same key until the lease is over and some patience too. Then the session is
+// lost, which ErrLost says.
 package client
 
 import (
@@ -27,7 +28,10 @@ type SessionConfig struct {
 	Policy admission.Policy
 	// Lease is how long the session lives without a sign of life; 0 means
 	// DefaultLease.
-	Lease     time.Duration
+	Lease time.Duration
+	// Patience is for how long beyond the lease a coordinator that does not
+	// answer is waited for; 0 means DefaultPatience.
+	Patience  time.Duration
 	Objective string
 	Kind      string
 	Links     []string
@@ -37,6 +41,10 @@ type SessionConfig struct {
 // DefaultLease is long enough for a pause of the machine's scheduler and short
 // enough that a killed run does not hold up others for long.
 const DefaultLease = 30 * time.Second
+
+// DefaultPatience is long enough for another coordinator to take over from one
+// whose death was noticed at the end of the lease.
+const DefaultPatience = 5 * time.Second
 
 // Prospect is what would become of one operation if it were submitted now.
 type Prospect struct {
@@ -99,12 +107,26 @@ var (
 	ErrWithdrawn = errors.New("the transaction was withdrawn")
 	// ErrSessionEnded: the lease ran out or the session was closed.
 	ErrSessionEnded = errors.New("the session has ended")
+	// ErrLost: the coordinator was not heard of for the lease and the session's
+	// patience. The session is over on this side, so ErrSessionEnded goes with
+	// it; what others were promised may have been given away. Whether to go on
+	// without a coordinator is for the caller to decide.
+	ErrLost = errors.New("the coordinator was lost")
 	// ErrTooLate: the lease may be over before the call would be sent.
 	ErrTooLate = errors.New("too late to send the call: the lease may have run out")
 	// ErrReservation: the grant is that of a reservation, which is no call.
 	ErrReservation = errors.New("a reservation is no call: nothing is sent for it")
 	// ErrUnreachable: no coordinator answers at the address.
 	ErrUnreachable = errors.New("the coordinator cannot be reached")
+	// ErrNoToken: a coordinator on a network asks for a token.
+	ErrNoToken = errors.New("there is no token for the coordinator")
+	// ErrTokenRefused: the coordinator knows another token.
+	ErrTokenRefused = errors.New("the token was refused")
+	// ErrCertificate: the coordinator's certificate does not prove that it is the
+	// one that was meant.
+	ErrCertificate = errors.New("the coordinator's certificate is not trusted")
+	// ErrPlaintext: what answers does not speak TLS.
+	ErrPlaintext = errors.New("what answers does not speak TLS")
 	// ErrDenied: the socket is another user's. A coordinator serves one user.
 	ErrDenied = errors.New("the coordinator belongs to another user")
 	// ErrAddress: what was given is no address of a coordinator.

@@ -224,15 +224,24 @@ func TestRestartWithinTheLease(t *testing.T) {
 	}
 }
 
-// TestSessionIsLost: whoever was silent for a whole lease learns it.
+// TestSessionIsLost: whoever has not heard of the coordinator for a whole lease,
+// and some patience, learns it, and can tell it from an end that the coordinator
+// decided.
 func TestSessionIsLost(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	stop := p.serve()
-	s := open(t, p.dial(), client.SessionConfig{Actor: "alice", Lease: 300 * time.Millisecond})
+	s := open(t, p.dial(), client.SessionConfig{Actor: "alice", Lease: 300 * time.Millisecond, Patience: 500 * time.Millisecond})
 	stop()
+	stopped := time.Now()
+	_, err := s.Submit(within(t), coordinatortest.Create("n", "a"), "", nil)
+	wantError(t, "Submit", err, client.ErrLost)
+	if took := time.Since(stopped); took < 500*time.Millisecond {
+		t.Errorf("given up after %s, within the patience", took)
+	}
 	receive(t, "loss", s.Done())
 	wantError(t, "Err", s.Err(), client.ErrSessionEnded)
+	wantError(t, "Err", s.Err(), client.ErrLost)
 }
 
 // TestUnreachable: the error names the address and what to do.
@@ -247,10 +256,10 @@ func TestUnreachable(t *testing.T) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the reason of the operating system is lost: %v", err)
 	}
-	for _, bad := range []string{"tcp://127.0.0.1:1", "unix://relative", "/just/a/path", ""} {
+	for _, bad := range []string{"https://127.0.0.1:1", "tcp://nowhere", "unix://relative", "/just/a/path", ""} {
 		_, err := client.Dial(within(t), bad)
 		wantError(t, "Dial "+bad, err, client.ErrAddress)
-		if !strings.Contains(err.Error(), "unix:///path") {
+		if !strings.Contains(err.Error(), "unix:///path") && !strings.Contains(err.Error(), "tcp://coordinator") {
 			t.Errorf("Dial(%q): %v", bad, err)
 		}
 	}

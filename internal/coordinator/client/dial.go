@@ -50,8 +50,24 @@ type Client struct {
 // Dial connects to the coordinator at target, unix:///path/to/socket, and
 // makes sure that it speaks this client's protocol. ErrAddress when target is
 // no such address, ErrDenied when the socket is somebody else's, and
-// ErrUnreachable when nobody answers.
+// ErrUnreachable when nobody answers. A coordinator on a network asks for more:
+// see DialWithCredentials.
 func Dial(ctx context.Context, target string) (*Client, error) {
+	return DialWithCredentials(ctx, target, Credentials{})
+}
+
+// DialWithCredentials is Dial that also reaches coordinators on a network, at
+// tcp://HOST:PORT, where HOST has to be a name in the coordinator's certificate.
+// ErrNoToken and ErrTokenRefused, ErrCertificate and ErrPlaintext say what is
+// wrong with either side. Credentials mean nothing to a socket.
+func DialWithCredentials(ctx context.Context, target string, credentials Credentials) (*Client, error) {
+	if address, ok := strings.CutPrefix(target, networkScheme); ok {
+		return dialNetwork(ctx, target, address, credentials)
+	}
+	return dialSocket(ctx, target)
+}
+
+func dialSocket(ctx context.Context, target string) (*Client, error) {
 	path, err := socketPath(target)
 	if err != nil {
 		return nil, err
@@ -83,20 +99,25 @@ func socketPath(target string) (string, error) {
 	path, ok := strings.CutPrefix(target, "unix://")
 	switch {
 	case !ok || !filepath.IsAbs(path):
-		return "", fmt.Errorf("%q %w: this version expects a Unix socket with its absolute path, as in unix:///path/to/socket", target, ErrAddress)
+		return "", fmt.Errorf("%q %w: use a socket with its absolute path, as in unix:///path/to/socket, or tcp://HOST:PORT", target, ErrAddress)
 	case len(path) > maxSocketPath:
 		return "", fmt.Errorf("%q %w: the path of a socket may have %d bytes and this has %d", target, ErrAddress, maxSocketPath, len(path))
 	}
 	return path, nil
 }
 
-// DialWith is Dial with another way to open connections; target is what errors
-// call the coordinator.
+// DialWith is Dial with another way to open connections, which have to be
+// private to this user; target is what errors call the coordinator.
 func DialWith(ctx context.Context, target string, dial Dialer) (*Client, error) {
-	conn, err := grpc.NewClient("passthrough:///coordinator",
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return dial(ctx) }),
+	return connect(ctx, target, dial,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithAuthority("localhost"),
+		grpc.WithAuthority("localhost"))
+}
+
+// connect makes a client of a way to open connections.
+func connect(ctx context.Context, target string, dial Dialer, options ...grpc.DialOption) (*Client, error) {
+	conn, err := grpc.NewClient("passthrough:///coordinator", append(options,
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return dial(ctx) }),
 		grpc.WithDisableServiceConfig(),
 		grpc.WithIdleTimeout(0),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage)),
@@ -104,7 +125,7 @@ func DialWith(ctx context.Context, target string, dial Dialer) (*Client, error) 
 			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
 			MinConnectTimeout: knock,
 		}),
-	)
+	)...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", target, err)
 	}

@@ -35,6 +35,8 @@ func (c *Client) explain(ctx context.Context, err error) error {
 			return fmt.Errorf("%w: %w", ErrSessionEnded, meant)
 		case errors.Is(meant, admission.ErrUnsettled):
 			return unsettled(st)
+		case errors.Is(meant, coordinator.ErrToken):
+			return fmt.Errorf("%w by %s: get the coordinator's token from whoever runs it", ErrTokenRefused, c.target)
 		default:
 			return &remoteError{text: st.Message(), meant: meant}
 		}
@@ -45,6 +47,8 @@ func (c *Client) explain(ctx context.Context, err error) error {
 			return ctx.Err()
 		}
 		return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.target, st.Message())
+	case codes.Unauthenticated:
+		return fmt.Errorf("%w by %s: get the coordinator's token from whoever runs it", ErrTokenRefused, c.target)
 	case codes.Unavailable:
 		return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.target, st.Message())
 	default:
@@ -76,8 +80,8 @@ const (
 	maxPause   = 500 * time.Millisecond
 )
 
-// retry repeats f while the coordinator cannot be reached, until ctx ends or
-// for has passed. f must be safe to repeat.
+// retry repeats f while the coordinator cannot be reached, until ctx ends; after
+// patience it gives up with ErrLost. f must be safe to repeat.
 func retry(ctx context.Context, patience time.Duration, f func() error) error {
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
@@ -89,7 +93,7 @@ func retry(ctx context.Context, patience time.Duration, f func() error) error {
 		select {
 		case <-time.After(pause):
 		case <-limit.C:
-			return err
+			return fmt.Errorf("%w: %w", ErrLost, err)
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), err)
 		}

@@ -106,7 +106,7 @@ func (g *Grant) Complete(ctx context.Context, outcome Outcome) error {
 		in.Bind = bind
 	}
 	s := g.session
-	return retry(ctx, s.lease, func() error {
+	return retry(ctx, s.patience, func() error {
 		_, err := s.client.api.Complete(s.signed(ctx), in)
 		return s.client.explain(ctx, err)
 	})
@@ -121,8 +121,8 @@ func (g *Grant) Withdraw(ctx context.Context) error {
 }
 
 // Pass lets one of the session's own transactions, which waits or was refused,
-// go on without its locks; the pass's Mode, and for an override By, Reason and
-// Of, have to be set. A Submit that still waits for the transaction returns the
+// go on without its locks; the pass's Mode ("wait", "offline" or "override"),
+// and for an override By, Reason and Of, have to be set. A Submit that still waits for the transaction returns the
 // same grant. Its end must then be told once.
 func (s *Session) Pass(ctx context.Context, tx admission.TxID, pass admission.Pass) (*Grant, error) {
 	var d *weaverv1.Decision

@@ -25,7 +25,8 @@ type heart struct {
 }
 
 // keepAlive renews the lease until the session ends. The session is lost when
-// the coordinator says so, or when it was not heard of for a whole lease.
+// the coordinator says so, or when it was not heard of for a whole lease and the
+// session's patience.
 func (s *Session) keepAlive() {
 	defer close(s.beating)
 	h := heart{session: s}
@@ -49,8 +50,8 @@ func (s *Session) keepAlive() {
 		case errors.Is(err, ErrSessionEnded):
 			s.end(err)
 			return
-		case time.Since(last) > s.lease:
-			s.end(fmt.Errorf("%w: no answer for a whole lease: %w", ErrSessionEnded, err))
+		case elapsed(last) > s.patience:
+			s.end(fmt.Errorf("%w: %w: no answer for %s: %w", ErrSessionEnded, ErrLost, s.patience, err))
 			return
 		default:
 			timer.Reset(min(s.lease/(8*beatsPerLease), maxPause))

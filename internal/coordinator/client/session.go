@@ -4,6 +4,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,8 @@ type Session struct {
 	id     string
 	secret string
 	lease  time.Duration
+	// patience is how long the coordinator may stay away.
+	patience time.Duration
 
 	// life ends, with the cause, when the session is lost or closed.
 	life context.Context
@@ -69,6 +72,7 @@ func (c *Client) Open(ctx context.Context, config SessionConfig) (*Session, erro
 		beating: make(chan struct{}), poke: make(chan struct{}, 1),
 		stale: map[admission.TxID]uint64{},
 	}
+	s.patience = s.lease + cmp.Or(config.Patience, DefaultPatience)
 	s.life, s.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	go s.keepAlive()
 	return s, nil
@@ -81,7 +85,7 @@ func (s *Session) ID() string { return s.id }
 func (s *Session) Done() <-chan struct{} { return s.life.Done() }
 
 // Err says why Done is closed; nil while the session lives. It wraps
-// ErrSessionEnded.
+// ErrSessionEnded, and ErrLost if that is why.
 func (s *Session) Err() error {
 	if s.life.Err() == nil {
 		return nil
@@ -112,8 +116,12 @@ func (s *Session) call(ctx context.Context, f func(context.Context) error) error
 	stop := context.AfterFunc(s.life, func() { cancel(s.Err()) })
 	defer stop()
 	signed := s.signed(ctx)
-	err := retry(ctx, s.lease, func() error { return s.client.explain(ctx, f(signed)) })
+	err := retry(ctx, s.patience, func() error { return s.client.explain(ctx, f(signed)) })
 	if err != nil && s.life.Err() != nil {
+		return s.Err()
+	}
+	if errors.Is(err, ErrLost) {
+		s.end(fmt.Errorf("%w: %w", ErrSessionEnded, err))
 		return s.Err()
 	}
 	return err

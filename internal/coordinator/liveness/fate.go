@@ -46,9 +46,8 @@ func Identify(pid int) (coordinator.Process, error) { return identify(pid) }
 // Look tells what became of a process.
 func Look(p coordinator.Process) Fate { return look(p) }
 
-// Place adds to a process of this machine, whose Started is a time after the
-// boot, which boot that is. Only placed processes can be looked at; one that
-// cannot be placed stays unknown.
+// Place completes what somebody on this machine says of when a process began.
+// What cannot be understood leaves the process unknown.
 func Place(p coordinator.Process) coordinator.Process { return place(p) }
 
 // SameNumbers says whether a process numbers other processes as this one does:

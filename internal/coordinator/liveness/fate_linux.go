@@ -17,16 +17,19 @@ import (
 	"github.com/tfweaver/tfweaver/internal/coordinator"
 )
 
-// Once a process is placed, the text of its Started is BOOT/NAMESPACE/TICKS: the
-// id of the machine's boot, the name space in which the number is valid, and the
-// start in clock ticks after the boot (field 22 of proc_pid_stat(5)).
-
 func place(p coordinator.Process) coordinator.Process {
-	where, err := here()
-	if err != nil || p.Started == "" || strings.Contains(p.Started, "/") {
-		return coordinator.Process{PID: p.PID}
+	switch parts := strings.Split(p.Started, "/"); len(parts) {
+	case 1:
+		where, err := here()
+		if _, bad := strconv.ParseUint(p.Started, 10, 64); bad != nil || err != nil {
+			p.Started = ""
+		} else {
+			p.Started = where + "/" + p.Started
+		}
+	case 3:
+	default:
+		p.Started = ""
 	}
-	p.Started = where + "/" + p.Started
 	return p
 }
 

@@ -11,9 +11,8 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 )
 
-// Modes of passing.
+// Modes of passing. What is merely observed asks for that when it is submitted.
 const (
-	observe  = "observe"
 	wait     = "wait"
 	offline  = "offline"
 	override = "override"
@@ -46,7 +45,7 @@ func readPass(in *weaverv1.PassRequest) (admission.Pass, error) {
 		return p, err
 	}
 	switch p.Mode {
-	case observe, wait, offline:
+	case wait, offline:
 		return p, nil
 	case override:
 		if p.By == "" || p.Reason == "" {

@@ -18,7 +18,7 @@ import (
 )
 
 // maxStarted bounds the text of a process's start.
-const maxStarted = 64
+const maxStarted = 128
 
 // opened records the process of a new session. Where that is not known, nothing
 // will ever be concluded from its death.
@@ -60,7 +60,7 @@ func readSenders(in *weaverv1.SendersRequest) ([]coordinator.Process, error) {
 	list := make([]coordinator.Process, 0, len(in.GetProcesses()))
 	for _, p := range in.GetProcesses() {
 		if p.GetPid() <= 0 || p.GetPid() > math.MaxInt32 || len(p.GetStarted()) > maxStarted {
-			return nil, fmt.Errorf("%w: process %d, started %.70q", errInput, p.GetPid(), p.GetStarted())
+			return nil, fmt.Errorf("%w: process %d, started %.130q", errInput, p.GetPid(), p.GetStarted())
 		}
 		list = append(list, liveness.Place(coordinator.Process{PID: int(p.GetPid()), Started: p.GetStarted()}))
 	}
