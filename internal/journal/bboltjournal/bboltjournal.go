@@ -61,6 +61,9 @@ type Journal struct {
 	// failed is set once a write had an unknown outcome, until the file is
 	// opened anew.
 	failed atomic.Bool
+	// chunkSize and trimPage are the constants of these names but in tests.
+	chunkSize int
+	trimPage  journal.Index
 	// fault is called between the steps of what is written; nil but in tests.
 	fault func(step) error
 
@@ -84,9 +87,11 @@ func Open(dir string) (*Journal, error) {
 		return nil, err
 	}
 	return &Journal{
-		path:    filepath.Join(dir, FileName),
-		leading: make(chan struct{}, 1),
-		saving:  make(chan struct{}, 1),
+		path:      filepath.Join(dir, FileName),
+		leading:   make(chan struct{}, 1),
+		saving:    make(chan struct{}, 1),
+		chunkSize: chunkSize,
+		trimPage:  trimPage,
 	}, nil
 }
 

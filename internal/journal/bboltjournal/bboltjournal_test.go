@@ -18,13 +18,10 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
-	"go.uber.org/goleak"
 
 	"github.com/tfweaver/tfweaver/internal/journal"
 	"github.com/tfweaver/tfweaver/internal/journal/journaltest"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) {
 	t.Parallel()

@@ -6,10 +6,8 @@ package bboltjournal
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
-
-	bbolterrors "go.etcd.io/bbolt/errors"
+	"syscall"
 
 	"github.com/tfweaver/tfweaver/internal/journal"
 )
@@ -83,18 +81,15 @@ func named(err error) bool {
 
 // describe adds the file and the remedy to an error from opening the file.
 func describe(path string, err error) error {
-	var system *fs.PathError
+	var system syscall.Errno
 	switch {
 	case err == nil, named(err):
 		return err
-	case errors.As(err, &system):
-		return storageError(path, err)
 	case errors.Is(err, journal.ErrNewer):
 		return &NewerError{Path: path, Err: err}
-	case errors.Is(err, bbolterrors.ErrInvalid), errors.Is(err, bbolterrors.ErrChecksum),
-		errors.Is(err, bbolterrors.ErrVersionMismatch), errors.Is(err, journal.ErrCorrupt):
+	case errors.As(err, &system):
+		return storageError(path, err)
+	default: // what bbolt says of a file has no types throughout
 		return &DamageError{Path: path, Err: err}
-	default:
-		return fmt.Errorf("open %s: %w", path, err)
 	}
 }

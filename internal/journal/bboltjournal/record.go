@@ -139,8 +139,8 @@ func (j *Journal) trimSome(ctx context.Context, epoch journal.Epoch, to journal.
 		}
 		done := trimmed(tx)
 		end := min(to, manifest.At)
-		if end > done+trimPage {
-			end, more = done+trimPage, true
+		if end > done+j.trimPage {
+			end, more = done+j.trimPage, true
 		}
 		records := tx.Bucket(bucketRecords)
 		for i := done + 1; i <= end; i++ {

@@ -19,7 +19,7 @@ import (
 	"github.com/tfweaver/tfweaver/internal/journal"
 )
 
-// chunkSize is how much of a snapshot one transaction writes, so that an
+// chunkSize is how many bytes of a snapshot one transaction writes, so that an
 // Append never waits long behind it.
 const chunkSize = 512 << 10
 
@@ -95,7 +95,7 @@ func freeID(tx *bbolt.Tx) uint64 {
 // saveChunks writes the state and completes the manifest.
 func (j *Journal) saveChunks(ctx context.Context, epoch journal.Epoch, m *manifest, state io.Reader) error {
 	sum := sha256.New()
-	buf := make([]byte, chunkSize)
+	buf := make([]byte, j.chunkSize)
 	for {
 		n, err := io.ReadFull(state, buf)
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
