@@ -274,25 +274,10 @@ func (s *State) admitted(x *entry, token uint64, at int64) error {
 	s.unqueue(x.ID)
 	s.token = token
 	x.Status, x.Token, x.AdmittedAt = Admitted, token, at
-	if x.Action != Reserve {
-		return nil
-	}
-	s.plans[x.ID] = newPlan(&x.Request)
-	if rank := x.Ticket; len(x.demand) > 0 {
-		s.inherit(x.ID, rank)
+	if x.Action == Reserve {
+		s.plans[x.ID] = newPlan(&x.Request)
 	}
 	return nil
-}
-
-// inherit gives the calls of a plan that wait already the place of its
-// reservation.
-func (s *State) inherit(planTx TxID, rank uint64) {
-	for _, id := range s.queue {
-		if s.txs[id].Plan == planTx {
-			s.change(id, func(e *entry) { e.Rank = rank })
-		}
-	}
-	slices.SortStableFunc(s.queue, s.compareTickets)
 }
 
 // proceed moves a planned call on.

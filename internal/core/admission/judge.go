@@ -250,9 +250,6 @@ func (d *decision) grant(e *entry) {
 		}
 		d.claim(e.ID, e.ID, all)
 	}
-	if e.Action == Reserve {
-		d.again = true // calls of the plan that wait already take its place
-	}
 }
 
 // after looks at the plan of a call that has ended: claims may be over, and
