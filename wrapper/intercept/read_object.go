@@ -75,13 +75,17 @@ func (h *Host) Read(ctx context.Context, target Target) (Object, error) {
 	defer cancel(nil)
 	defer context.AfterFunc(h.closing, func() { cancel(context.Cause(h.closing)) })()
 	object, err := h.read(ctx, target)
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
+	if err == nil {
+		return object, nil
 	}
-	if err != nil {
-		return Object{}, fmt.Errorf("read %s %q: %w", target.Type, target.ID, err)
+	// What ended the read tells more than what it died of.
+	for _, end := range []context.Context{h.closing, ctx} {
+		if end.Err() != nil {
+			err = context.Cause(end)
+			break
+		}
 	}
-	return object, nil
+	return Object{}, fmt.Errorf("read %s %q: %w", target.Type, target.ID, err)
 }
 
 func (h *Host) read(ctx context.Context, target Target) (Object, error) {

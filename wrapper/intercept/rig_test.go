@@ -311,3 +311,11 @@ func reattachOf(t testing.TB, host *Host, source string) *plugin.ReattachConfig 
 		Pid: entry.Pid, Test: entry.Test, Addr: addr,
 	}
 }
+
+// touch makes the file that changes may be waiting for.
+func touch(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
