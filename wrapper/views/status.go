@@ -14,9 +14,11 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/internal/version"
+	"github.com/tfweaver/tfweaver/wrapper/identity"
 )
 
-// StatusText lists sessions and transactions.
+// StatusText lists sessions and transactions, what is held together, what is
+// uncertain and how it can be settled, and the capacity that is reserved.
 func StatusText(s coordinator.Status) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "tfweaver %s; %s\n", version.Version, coordinatorLine(s))
@@ -26,7 +28,7 @@ func StatusText(s coordinator.Status) string {
 		b.WriteString("\n")
 		table(&b, "SESSION\tACTOR\tPHASE\tOBJECTIVE\tSINCE\tLEASE", len(s.Sessions), func(i int) string {
 			x := s.Sessions[i]
-			return join(string(x.ID), x.Actor, x.Phase, objective(x), ago(s.Now, x.OpenedAt), ahead(s.Now, x.Expires))
+			return join(string(x.ID), actorOf(x), phase(x), objective(x), ago(s.Now, x.OpenedAt), ahead(s.Now, x.Expires))
 		})
 	}
 	if len(s.Transactions) > 0 {
@@ -36,10 +38,30 @@ func StatusText(s coordinator.Status) string {
 			return join(string(x.ID), string(x.Session), string(x.Action), label(x.Tx), place(x), ago(s.Now, since(x.Tx)))
 		})
 	}
+	claimsText(&b, s)
+	bucketsText(&b, s)
+	unsettledText(&b, s)
 	if n := len(s.Declared); n > 0 {
 		fmt.Fprintf(&b, "\n%s declared and not made yet.\n", count(n, "object"))
 	}
 	return b.String()
+}
+
+// actorOf is the actor of a session, and whether that is only a claim.
+func actorOf(x coordinator.SessionStatus) string {
+	if x.Claimed || x.Labels[identity.ClaimedLabel] == "true" {
+		return x.Actor + " (claimed)"
+	}
+	return x.Actor
+}
+
+// phase is what a session is doing. One whose processes are dead does nothing,
+// whatever it said last.
+func phase(x coordinator.SessionStatus) string {
+	if x.Dead {
+		return "dead"
+	}
+	return x.Phase
 }
 
 func coordinatorLine(s coordinator.Status) string {
@@ -162,7 +184,12 @@ func objective(x coordinator.SessionStatus) string {
 }
 
 // label is the address, or what else there is to know a transaction by.
-func label(x admission.Tx) string { return orElse(x.Address, short(string(x.Self))) }
+func label(x admission.Tx) string {
+	if x.Action == admission.Reserve && x.Address == "" {
+		return count(len(x.Calls), "change") + " of a plan"
+	}
+	return orElse(x.Address, short(string(x.Self)))
+}
 
 // maxNode is the number of columns up to which an id is shown whole.
 const maxNode = 40
@@ -185,11 +212,19 @@ func short(id string) string {
 	return "…/" + strings.Join(parts[len(parts)-2:], "/") + aspect
 }
 
+// place is the state of a transaction, with its place in the queue, and with
+// how it goes on where it holds no locks.
 func place(x coordinator.TxStatus) string {
-	if x.Position > 0 {
+	switch {
+	case x.Position > 0:
 		return fmt.Sprintf("%s, place %d", x.Status, x.Position)
+	case x.Unsettled != nil && x.Unsettled.Dead:
+		return string(x.Status) + ", its run is dead"
+	case x.Passed != nil:
+		return fmt.Sprintf("%s, without locks (%s)", x.Status, x.Passed.Mode)
+	default:
+		return string(x.Status)
 	}
-	return string(x.Status)
 }
 
 func since(x admission.Tx) int64 {
