@@ -6,11 +6,11 @@ package plugins
 import (
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
-	"regexp"
 	"testing"
 
+	"github.com/tfweaver/tfweaver/internal/coordinator"
+	"github.com/tfweaver/tfweaver/internal/coordinator/liveness"
 	"github.com/tfweaver/tfweaver/wrapper/plugins/plugintest"
 )
 
@@ -63,22 +63,23 @@ func TestStartOfAProgramWithAnOddName(t *testing.T) {
 	checkIdentity(t, cmd.Process.Pid)
 }
 
-// form is BOOT/NAMESPACE/TICKS.
-var form = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/[0-9]+/[0-9]+$`)
-
+// A coordinator has to understand what it is told.
 func checkIdentity(t *testing.T, pid int) {
 	t.Helper()
-	got, ok := startOf(pid)
-	if !ok || !form.MatchString(got) {
-		t.Fatalf("process %d began at %q", pid, got)
+	want, err := liveness.Identify(pid)
+	if err != nil {
+		t.Fatal(err)
 	}
-	own, _ := startOf(os.Getpid())
-	if path.Dir(got) != path.Dir(own) || pid != os.Getpid() && got < own && len(got) <= len(own) {
-		t.Errorf("process %d began at %q, the test at %q", pid, got, own)
+	if got, ok := startOf(pid); !ok || got != want.Started {
+		t.Errorf("process %d began at %q, coordinators say %q", pid, got, want.Started)
+	}
+	unknown := coordinator.Process{PID: pid, Started: UnknownStart}
+	if fate := liveness.Look(unknown); fate != liveness.Unknown {
+		t.Errorf("a sender that is not known is %s", fate)
 	}
 }
 
-func TestSenderThatIsGone(t *testing.T) {
+func TestStartOfNobody(t *testing.T) {
 	t.Parallel()
 	checkIdentity(t, os.Getpid())
 	if got, ok := startOf(1 << 30); ok {
