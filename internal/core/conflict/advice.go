@@ -61,6 +61,9 @@ func decided(r Report, here bool) []Advice {
 
 // revision is the way out of a refusal.
 func revision(r Report) string {
+	if c := foremost(r); c != nil && c.Capacity != nil {
+		return "raise the limit of " + c.Capacity.Bucket + ", free some, or run it again when less is in flight" + orAsk(r)
+	}
 	if len(dependents(r)) == 0 {
 		return "run it again later" + ask(r) + ", or let it wait with -weaver-policy=queue"
 	}

@@ -114,13 +114,28 @@ func (b builder) conflict(w admission.Blocker) Conflict {
 	c := Conflict{
 		Resource: b.resource(w.Node), Relation: string(w.Relation), Class: w.Class,
 		ModeHeld: w.Held, ModeWanted: w.Want, RuleID: w.Rule,
-		Holder: b.holder(w),
+		Holder: b.holder(w), Exceeded: w.Exceeded,
+	}
+	if w.Dead {
+		c.Failed = w.Fact
+	}
+	if w.Capacity != nil {
+		c.Capacity = capacity(w.Capacity)
+		c.Fact = &Fact{What: "use", Age: b.age(w.FactAt), Source: "read"}
 	}
 	if w.Guard != "" {
 		c.Fact = &Fact{What: b.fact(w), Age: b.age(w.FactAt), Source: "coordinator"}
 		b.found(c.Fact, w)
 	}
 	return c
+}
+
+func capacity(x *admission.Shortage) *Capacity {
+	_, name, _ := admission.NodeOfBucket(x.Bucket)
+	return &Capacity{
+		Bucket: name, Limit: x.Limit, Used: x.Used, Reserved: x.Reserved,
+		Theirs: x.Theirs, Asked: x.Asked, Hopeless: x.Hopeless,
+	}
 }
 
 // found names the object that a guard found, where that is another one.
@@ -165,12 +180,14 @@ func (b builder) holder(w admission.Blocker) *Holder {
 		Objective: b.objective(w.HolderSession, w.HolderIntent),
 		Actor:     x.Actor, Tool: x.Tool, RunURL: x.RunURL, State: Ended,
 	}
+	h.Dead = known && x.DeadAt != 0
 	if known && x.EndedAt == 0 {
 		h.LeaseExpires = stamp(x.Expires)
 	}
 	if tx, ok := b.s.Tx(w.Holder); ok && w.Holder != "" {
 		h.Tx, h.Address, h.Action = string(tx.ID), tx.Address, string(tx.Action)
 		b.since(h, &tx)
+		b.claimed(h, &tx, w.Claim)
 		return h
 	}
 	if w.Guard == admission.Present && w.Fact == "declared" {
@@ -189,7 +206,21 @@ func (b builder) trace(h *Holder, id graph.NodeID) {
 	}
 	h.Address = n.Address
 	if c, ok := n.LastChange(); ok && c.Session == h.Session {
-		h.Action, h.Since = c.Action, stamp(c.At)
+		h.Action, h.Since, h.Result = c.Action, stamp(c.At), c.Result
+	}
+}
+
+// claimed says that more than the one call is held.
+func (b builder) claimed(h *Holder, tx *admission.Tx, id admission.ClaimID) {
+	for _, c := range b.s.Claims() {
+		if c.ID != id {
+			continue
+		}
+		h.Claim, h.State, h.Action = true, Running, "replace"
+		h.Since, h.HeldFor = stamp(c.Since), b.age(c.Since)
+		if tx.Action == admission.Reserve {
+			h.Action = "plan"
+		}
 	}
 }
 

@@ -93,6 +93,29 @@ type Conflict struct {
 	RuleDoc    string   `json:"rule_doc,omitempty"`
 	Fact       *Fact    `json:"fact,omitempty"`
 	Holder     *Holder  `json:"holder,omitempty"`
+	// Capacity is set when a count is short.
+	Capacity *Capacity `json:"capacity,omitempty"`
+	// Exceeded: the call needs more than was foreseen and held for its plan,
+	// and the plan does not wait half-way.
+	Exceeded bool `json:"exceeded,omitempty"`
+	// Failed is the call that has failed and without which this one must not be
+	// sent, such as the create of a replace.
+	Failed string `json:"failed,omitempty"`
+}
+
+// Capacity is a count that does not have what is asked for, in its own unit.
+type Capacity struct {
+	// Bucket is what is counted, such as "cores".
+	Bucket string `json:"bucket"`
+	Limit  int64  `json:"limit"`
+	// Used is in use now; Reserved is what changes in flight may add, of which
+	// Theirs by the holder; Asked is what the requester needs.
+	Used     int64 `json:"used"`
+	Reserved int64 `json:"reserved"`
+	Theirs   int64 `json:"theirs,omitempty"`
+	Asked    int64 `json:"asked"`
+	// Hopeless: what is in flight cannot make room.
+	Hopeless bool `json:"hopeless,omitempty"`
 }
 
 // Resource is what the conflict is about.
@@ -133,7 +156,14 @@ type Holder struct {
 	Since        string  `json:"since,omitempty"`
 	HeldFor      float64 `json:"held_for,omitempty"` // seconds
 	LeaseExpires string  `json:"lease_expires,omitempty"`
-	Redacted     bool    `json:"redacted"`
+	// Claim is true when several calls are held together, such as those of a
+	// replace.
+	Claim bool `json:"claim,omitempty"`
+	// Result is how the holder's last change ended, such as "half replaced".
+	Result string `json:"result,omitempty"`
+	// Dead is true when the holder's processes are known to be dead.
+	Dead     bool `json:"dead,omitempty"`
+	Redacted bool `json:"redacted"`
 }
 
 // WaitInfo is the place in the queue.

@@ -46,6 +46,16 @@ func step(r Report) string {
 	if list := dependents(r); len(list) > 0 {
 		return freeing(r, list)
 	}
+	switch c := foremost(r); {
+	case c != nil && c.Failed != "":
+		return "Mend that first, then run again"
+	case c != nil && c.Capacity != nil && c.Capacity.Hopeless:
+		return "Raise the limit or free some" + orAsk(r) + ", then run again"
+	case c != nil && c.Capacity != nil:
+		return "Run again later, raise the limit or free some" + orAsk(r)
+	case c != nil && c.Exceeded:
+		return "Run again" + ask(r)
+	}
 	return "Run again later" + ask(r) + ", or let it wait (-weaver-policy=queue)"
 }
 

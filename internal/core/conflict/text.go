@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/tfweaver/tfweaver/internal/core/admission"
 )
 
 // Width is the number of columns that a line of Text keeps to.
@@ -50,6 +52,9 @@ func sentences(r Report) []string {
 }
 
 func subject(r Report) string {
+	if r.Address == "" && r.Action == string(admission.Reserve) {
+		return "The plan"
+	}
 	if r.Address == "" {
 		return r.ID
 	}
@@ -132,6 +137,15 @@ func others(r Report, told *Conflict) []string {
 }
 
 func reason(r Report, c Conflict, d detail) string {
+	switch {
+	case c.Failed != "":
+		return "without \"" + c.Failed + "\", which has failed, it is not sent"
+	case c.Exceeded:
+		c.Exceeded = false
+		return "it needs more than was held for its plan, and " + reason(r, c, d)
+	case c.Capacity != nil:
+		return shortage(r, c, d)
+	}
 	what := name(c.Resource, d)
 	if c.Fact != nil && !(c.Holder != nil && (c.Holder.State == Declared || c.Holder.Tx != "")) {
 		return guardReason(what, c, d) + lastChange(r, c.Holder, d)
@@ -144,6 +158,29 @@ func reason(r Report, c Conflict, d detail) string {
 		return fmt.Sprintf("this run's own %s comes first on %s", h.Address, what)
 	}
 	return what + " " + doing(c) + " " + who(h, d)
+}
+
+// shortage is a count that is too small, in numbers, and who has reserved of it.
+func shortage(r Report, c Conflict, d detail) string {
+	x := c.Capacity
+	what := name(c.Resource, d)
+	if what != x.Bucket && !strings.HasSuffix(what, " "+x.Bucket) {
+		what = strings.TrimSpace(what + " " + x.Bucket)
+	}
+	text := fmt.Sprintf("%d asked of %s, limit %d: %d used, %d reserved", x.Asked, what, x.Limit, x.Used, x.Reserved)
+	h := c.Holder
+	switch {
+	case h == nil:
+		return text
+	case h.Session == r.Requester.Session:
+		return text + ", by this run"
+	case h.State == Waiting:
+		return text + ", and first comes " + who(h, d)
+	case x.Theirs > 0 && x.Theirs != x.Reserved:
+		return fmt.Sprintf("%s, %d of them by %s", text, x.Theirs, who(h, d))
+	default:
+		return text + ", by " + who(h, d)
+	}
 }
 
 // doing is what the holder does to the resource, up to the name of the holder.
@@ -180,6 +217,8 @@ func participle(action string) string {
 		return "deleted"
 	case "read":
 		return "read"
+	case "replace":
+		return "replaced"
 	default:
 		return "changed"
 	}
@@ -210,6 +249,8 @@ func lastChange(r Report, h *Holder, d detail) string {
 		return ""
 	case h.Session == r.Requester.Session:
 		return ", last changed by this run"
+	case h.Result == admission.HalfReplaced:
+		return ", left half replaced by " + who(h, d)
 	default:
 		return ", last changed by " + who(h, d)
 	}

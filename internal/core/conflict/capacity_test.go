@@ -1,0 +1,170 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package conflict
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
+	"github.com/tfweaver/tfweaver/internal/core/graph"
+	"github.com/tfweaver/tfweaver/internal/core/lock"
+	"github.com/tfweaver/tfweaver/internal/core/mode"
+)
+
+const quota = graph.NodeID("r/quotas/cores")
+
+// fleet is the reservation of one machine that takes cores.
+func fleet(session admission.SessionID, cores int64) admission.Request {
+	return admission.Request{
+		Session: session, Action: admission.Reserve, Nodes: machine(),
+		Calls: []admission.Planned{{
+			ID: "create sim_machine.m", Self: "r/m", Action: admission.Create,
+			Effects: escrow.Collect(escrow.Effect{Bucket: admission.BucketOf(quota, "cores"), Amount: cores}),
+		}},
+	}
+}
+
+func machine() []graph.Decl {
+	return []graph.Decl{
+		{ID: "r", Kind: graph.Realm},
+		{ID: "r/m", Parent: "r", Kind: graph.Resource, Type: "sim_machine"},
+	}
+}
+
+func (s *story) measure(limit, use int64) {
+	s.do(admission.Measure{Stamp: s.at(), Session: "net-7", Began: s.Index(), Readings: []admission.Reading{{
+		Bucket: admission.BucketOf(quota, "cores"), Limit: escrow.At(limit), Use: escrow.At(use),
+	}}})
+}
+
+// TestShortage: a report about capacity gives the bucket, the limit, what is
+// used and reserved, and by whom.
+func TestShortage(t *testing.T) {
+	t.Parallel()
+	s := tell(t, admission.Queue)
+	s.measure(20, 2)
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-1", Request: fleet("net-7", 12)})
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-2", Request: fleet("web-3", 8)})
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-3", Request: fleet("web-3", 19)})
+
+	waits := Build(s.State, "t-2", "web-3")
+	want := Capacity{Bucket: "cores", Limit: 20, Used: 2, Reserved: 12, Theirs: 12, Asked: 8}
+	if got := waits.Conflicts[0]; waits.Decision != Wait || got.Capacity == nil || *got.Capacity != want || got.Holder.Actor != "alice" || got.Fact == nil {
+		t.Errorf("%s %+v", waits.Decision, got)
+	}
+	lacks(t, Text(waits), "The plan waits: 8 asked of cores, limit 20: 2 used, 12 reserved, by alice (session net-7, intent 'add app subnet', 2 s")
+
+	never := Build(s.State, "t-3", "web-3")
+	if c := never.Conflicts[0].Capacity; never.Decision != Reject || c == nil || !c.Hopeless {
+		t.Errorf("%s %+v", never.Decision, c)
+	}
+	lacks(t, Text(never), "The plan is refused: 19 asked of cores, limit 20: 2 used", "Raise the limit or free some")
+}
+
+func lacks(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	flat := strings.Join(strings.Fields(text), " ")
+	for _, p := range parts {
+		if !strings.Contains(flat, p) {
+			t.Errorf("%q is not in\n%s", p, text)
+		}
+	}
+	if n := strings.Count(text, "\n"); n > 2 {
+		t.Errorf("%d lines:\n%s", n+1, text)
+	}
+}
+
+// replace is a reservation for the replace of the machine, and call one of its
+// calls.
+func replace(session admission.SessionID) admission.Request {
+	locks := lock.Close([]lock.Want{{Node: "r/m", Mode: mode.X, Relation: lock.Same}}, func(id graph.NodeID) (graph.NodeID, bool) {
+		return "r", id != "r"
+	})
+	return admission.Request{
+		Session: session, Action: admission.Reserve, Nodes: machine(),
+		Calls: []admission.Planned{
+			{ID: "create sim_machine.m", Self: "r/m", Action: admission.Create, Locks: locks, After: []admission.CallID{"delete sim_machine.m"}, Group: "m"},
+			{ID: "delete sim_machine.m", Self: "r/m", Action: admission.Delete, Locks: locks, Group: "m"},
+		},
+	}
+}
+
+func call(session admission.SessionID, action admission.Action, plan admission.TxID) admission.Request {
+	p := replace(session).Calls[0]
+	q := admission.Request{
+		Session: session, Action: action, Address: "sim_machine.m", Type: "sim_machine", Self: "r/m", Nodes: machine(), Locks: p.Locks, Plan: plan,
+	}
+	if plan != "" {
+		q.Call = admission.CallID(string(action) + " sim_machine.m")
+	}
+	return q
+}
+
+// TestClaims: whoever waits for a replace is told so, also between its calls;
+// and after its owner is gone, that it was left half done, and by whom.
+func TestClaims(t *testing.T) {
+	t.Parallel()
+	s := tell(t, admission.Queue)
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-1", Request: replace("net-7")})
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-2", Request: call("net-7", admission.Delete, "t-1")})
+	tx, _ := s.Tx("t-2")
+	s.do(admission.Start{Stamp: s.at(), Tx: "t-2", Token: tx.Token})
+	s.do(admission.Complete{Stamp: s.at(), Tx: "t-2", Token: tx.Token, Result: admission.Succeeded})
+	q := call("web-3", admission.Update, "")
+	q.Guards = []admission.Guard{{Kind: admission.Present, Node: "r/m"}}
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-3", Request: q})
+
+	waits := Build(s.State, "t-3", "web-3")
+	if h := waits.Conflicts[0].Holder; h == nil || !h.Claim || h.State != Running || h.Objective != "add app subnet" {
+		t.Errorf("%+v", h)
+	}
+	lacks(t, Text(waits), "machine m is being replaced by alice (session net-7, intent 'add app subnet', 3 s")
+
+	s.do(admission.Deceased{Stamp: s.at(), Session: "net-7"})
+	broken := Build(s.State, "t-3", "web-3")
+	if h := broken.Conflicts[0].Holder; broken.Decision != Replan || h == nil || h.Result != admission.HalfReplaced || !h.Dead {
+		t.Errorf("%s %+v", broken.Decision, h)
+	}
+	lacks(t, Text(broken), "machine m is not there, left half replaced by alice")
+}
+
+// TestDeadHalf: a destroy whose create has failed names the create.
+func TestDeadHalf(t *testing.T) {
+	t.Parallel()
+	s := tell(t, admission.Queue)
+	plan := replace("net-7")
+	plan.Calls[0].After, plan.Calls[1].After = nil, []admission.CallID{"create sim_machine.m"}
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-1", Request: plan})
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-2", Request: call("net-7", admission.Create, "t-1")})
+	s.do(admission.Withdraw{Stamp: s.at(), Tx: "t-2"})
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-3", Request: call("net-7", admission.Delete, "t-1")})
+	r := Build(s.State, "t-3", "net-7")
+	if r.Decision != Reject || r.Conflicts[0].Failed != "create sim_machine.m" {
+		t.Errorf("%+v", r)
+	}
+	lacks(t, Text(r), `without "create sim_machine.m", which has failed, it is not sent`, "Mend that first")
+}
+
+// TestExceeded: what a held plan did not foresee is refused, naming who has it.
+func TestExceeded(t *testing.T) {
+	t.Parallel()
+	s := tell(t, admission.Queue)
+	plan := replace("net-7")
+	plan.Whole = true
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-1", Request: plan})
+	other := call("web-3", admission.Update, "")
+	other.Self, other.Nodes = "r/n", append(machine(), graph.Decl{ID: "r/n", Parent: "r", Kind: graph.Resource, Type: "sim_net"})
+	other.Locks = lock.Plan{{Node: "r", Mode: mode.IX, Relation: lock.Ancestor}, {Node: "r/n", Mode: mode.X, Relation: lock.Same}}
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-2", Request: other})
+	q := call("net-7", admission.Delete, "t-1")
+	q.Locks = append(append(lock.Plan(nil), q.Locks...), lock.Want{Node: "r/n", Mode: mode.S, Relation: lock.Reference})
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-3", Request: q})
+	r := Build(s.State, "t-3", "net-7")
+	if r.Decision != Reject || !r.Conflicts[0].Exceeded || r.Conflicts[0].Holder.Actor != "bob" {
+		t.Errorf("%+v", r)
+	}
+	lacks(t, Text(r), "it needs more than was held for its plan, and net n is about to be changed by bob")
+}
