@@ -119,7 +119,7 @@ const lease = 4 * time.Second
 // leased is tfweaver with a short lease.
 func leased(b *bench, w *lab.Workspace, objective string) *lab.Run {
 	b.t.Helper()
-	return b.start(wovenFor(objective), w, "apply", "-auto-approve", "-no-color", "-weaver-lease="+lease.String())
+	return b.start(wovenFor(objective), w, "apply", "-auto-approve", "-no-color", "-weaver-lease="+lease.String(), "-weaver-wait=1m")
 }
 
 // TestC18LostLeaseStopsBeforeTheNextCall: a run that was frozen for longer than

@@ -37,6 +37,9 @@ func ReadJournal(ctx context.Context, dir string) (all Journal, err error) {
 		return all, fmt.Errorf("read the journal: %w", err)
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
+	if _, err := j.Lead(ctx); err != nil {
+		return all, fmt.Errorf("read the journal: %w", err)
+	}
 	all.State = admission.New()
 	for stored, err := range j.Read(ctx, 1) {
 		if err != nil {

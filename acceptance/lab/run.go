@@ -61,6 +61,9 @@ func (r *Run) Wait() error {
 	return r.failed
 }
 
+// Done is closed when the process has exited.
+func (r *Run) Done() <-chan struct{} { return r.done }
+
 // Exited reports whether the process has exited.
 func (r *Run) Exited() bool {
 	select {
