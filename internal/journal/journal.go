@@ -6,6 +6,23 @@
 // holds a command and the decisions about it, so the journal is also the
 // audit trail.
 //
+// # Formats
+//
+// Three things carry a format number: a store's layout, a record and a snapshot
+// of the state; the latter two belong to who writes them. A format rises only
+// when an older program would misread what a newer one writes. What an older
+// program refuses anyway needs no new number: fields and kinds that it does not
+// know are refused (it must not go on with half of a decision), so a new field
+// stops older programs from the first record on that has it. That is why a
+// field that is empty is not written, and why one is added only where its
+// absence means what was meant before. Opening a store never raises a format,
+// and never lowers one. Before the first release everything is format 1, and
+// stores of earlier builds are not kept readable.
+//
+// A program that finds something newer or damaged leaves the store as it was,
+// to the last byte: Lead decides who leads, and what it finds there is read
+// before anything is written.
+//
 // Implementations live in sub-packages named after what they keep the records
 // in, and all pass the suite of package journaltest.
 package journal

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,7 +30,8 @@ func TestConformance(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "state")
 		path := filepath.Join(dir, FileName)
 		return journaltest.Store{
-			Open: func(t *testing.T) journal.Journal { return open(t, dir) },
+			Open:  func(t *testing.T) journal.Journal { return open(t, dir) },
+			Break: breakNext,
 			Durable: &journaltest.Durable{
 				Damage: map[string]func(*testing.T){
 					"NoJournal":       func(t *testing.T) { write(t, path, bytes.Repeat([]byte("not a journal. "), 4096)) },
@@ -37,7 +39,14 @@ func TestConformance(t *testing.T) {
 					"OtherProgram":    func(t *testing.T) { foreign(t, path) },
 					"RecordChanged":   func(t *testing.T) { edit(t, path, changeRecord) },
 					"RecordMissing":   func(t *testing.T) { edit(t, path, dropRecord) },
+					"LastMissing":     func(t *testing.T) { edit(t, path, dropLast) },
 					"SecretMissing":   func(t *testing.T) { edit(t, path, dropSecret) },
+					"SecretChanged":   func(t *testing.T) { edit(t, path, changeSecret) },
+					"EpochChanged":    func(t *testing.T) { edit(t, path, changeEpoch) },
+					"SnapshotTorn":    func(t *testing.T) { edit(t, path, dropChunk) },
+					"SnapshotChanged": func(t *testing.T) { edit(t, path, changeChunk) },
+					"ManifestMissing": func(t *testing.T) { edit(t, path, dropManifest) },
+					"Empty":           func(t *testing.T) { write(t, path, nil) },
 					"OverwrittenPage": func(t *testing.T) { overwrite(t, path) },
 				},
 				MakeNewer: func(t *testing.T) {
@@ -116,6 +125,46 @@ func changeRecord(tx *bbolt.Tx) error {
 }
 
 func dropRecord(tx *bbolt.Tx) error { return tx.Bucket(bucketRecords).Delete(indexKey(7)) }
+
+func dropLast(tx *bbolt.Tx) error { return tx.Bucket(bucketRecords).Delete(indexKey(20)) }
+
+func changeSecret(tx *bbolt.Tx) error {
+	return tx.Bucket(bucketMeta).Put(keySecret, make([]byte, journal.SecretSize))
+}
+
+// changeEpoch would give an epoch away twice.
+func changeEpoch(tx *bbolt.Tx) error { return putUint(tx.Bucket(bucketMeta), keyEpoch, 7) }
+
+func dropChunk(tx *bbolt.Tx) error {
+	k, _ := tx.Bucket(bucketSnapshots).Cursor().Last()
+	return tx.Bucket(bucketSnapshots).Delete(k)
+}
+
+func changeChunk(tx *bbolt.Tx) error {
+	k, _ := tx.Bucket(bucketSnapshots).Cursor().Last()
+	return tx.Bucket(bucketSnapshots).Put(k, []byte("eleven"))
+}
+
+func dropManifest(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Delete(keyManifest) }
+
+// breakNext lets the next commit fail before it is written, or behind that.
+func breakNext(t *testing.T, j journal.Journal, written bool) {
+	at := stepDecided
+	if written {
+		at = stepCommitted
+	}
+	b, ok := j.(*Journal)
+	if !ok {
+		t.Fatalf("a %T", j)
+	}
+	b.fault = func(s step) error {
+		if s != at {
+			return nil
+		}
+		at = ""
+		return syscall.EIO
+	}
+}
 
 func dropSecret(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Delete(keySecret) }
 

@@ -33,13 +33,13 @@ func (j *Journal) create() error {
 	if err := j.reach(stepTemporary); err != nil {
 		return err
 	}
-	if err := writeNew(name); err != nil {
-		return err
+	err = writeNew(name)
+	if err == nil {
+		err = j.reach(stepLaidOut)
 	}
-	if err := j.reach(stepLaidOut); err != nil {
-		return err
+	if err == nil {
+		err = moveNew(name, j.path)
 	}
-	err = moveNew(name, j.path)
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 		return nil // somebody else was quicker, and has swept this one away perhaps
 	}

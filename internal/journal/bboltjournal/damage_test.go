@@ -273,3 +273,18 @@ func checkWords(t *testing.T, err error, path string) {
 		t.Errorf("it says things twice: %v", err)
 	}
 }
+
+// TestUsedPageListedAsFree: it would be overwritten by what comes next.
+func TestUsedPageListedAsFree(t *testing.T) {
+	t.Parallel()
+	s := makeSound(t)
+	image := bytes.Clone(s.image)
+	list := image[s.kinds["free list"][0]*os.Getpagesize():]
+	order := binary.NativeEndian
+	n := order.Uint16(list[10:])
+	order.PutUint16(list[10:], n+1)
+	order.PutUint64(list[pageHeader+8*int(n):], uint64(s.kinds["leaf"][0]))
+	if !refused(t, s, image, "the list of free pages") {
+		t.Error("it was not found")
+	}
+}

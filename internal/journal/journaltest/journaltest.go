@@ -24,6 +24,9 @@ import (
 type Store struct {
 	// Open returns another handle of the store.
 	Open func(t *testing.T) journal.Journal
+	// Break makes the next write through an open handle of the store fail with
+	// an unknown outcome, after it was written or instead of that.
+	Break func(t *testing.T, j journal.Journal, written bool)
 	// The rest is for stores that survive the process; nil otherwise. They
 	// are called while no handle is open.
 	Durable *Durable
@@ -48,6 +51,15 @@ func Run(t *testing.T, newStore func(t *testing.T) Store) {
 		"GapIsRefused":             testGap,
 		"OlderEpochIsFenced":       testFencing,
 		"OneLeader":                testOneLeader,
+		"PausedLeaderIsFenced":     testPausedLeader,
+		"UnknownAppendWritten":     func(t *testing.T, s Store) { testUnknown(t, s, true) },
+		"UnknownAppendNotWritten":  func(t *testing.T, s Store) { testUnknown(t, s, false) },
+		"UnknownSnapshot":          testUnknownSnapshot,
+		"OneOfManyAppends":         testManyAppends,
+		"BytesAreCopied":           testBytesAreCopied,
+		"AnyBytes":                 testAnyBytes,
+		"SnapshotReplaced":         testSnapshotReplaced,
+		"TrimmedWhileRead":         testTrimmedWhileRead,
 		"ReadFrom":                 testReadFrom,
 		"ReadStops":                testReadStops,
 		"SnapshotRoundTrip":        testSnapshot,

@@ -30,6 +30,17 @@ type Store struct {
 	snapshotAt journal.Index
 	snapshot   []byte
 	saved      bool
+
+	breaks  bool // the next write fails
+	written bool // and is there all the same
+}
+
+// Break makes the next write of any handle fail with journal.ErrUnknown, after
+// it was written or instead of that, as a failing disk would.
+func (s *Store) Break(written bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.breaks, s.written = true, written
 }
 
 // NewStore returns an empty store.
@@ -50,6 +61,9 @@ func New() *Journal { return NewStore().Open() }
 type Journal struct {
 	store  *Store
 	closed bool // guarded by store.mu
+	// failed is set once a write had an unknown outcome, until Lead; guarded
+	// by store.mu.
+	failed bool
 }
 
 var _ journal.Journal = (*Journal)(nil)
@@ -60,9 +74,28 @@ func (j *Journal) enter(ctx context.Context) error {
 		return err
 	}
 	j.store.mu.Lock()
+	err := error(nil)
 	if j.closed {
+		err = journal.ErrClosed
+	} else if j.failed {
+		err = journal.ErrUnknown
+	}
+	if err != nil {
 		j.store.mu.Unlock()
-		return journal.ErrClosed
+	}
+	return err
+}
+
+// write runs f, unless the write is to fail; the store is locked.
+func (j *Journal) write(f func()) error {
+	fails, written := j.store.breaks, j.store.written
+	j.store.breaks = false
+	if !fails || written {
+		f()
+	}
+	if fails {
+		j.failed = true
+		return journal.ErrUnknown
 	}
 	return nil
 }
@@ -74,10 +107,15 @@ func (s *Store) last() journal.Index {
 
 // Lead fences every earlier leader and returns at once.
 func (j *Journal) Lead(ctx context.Context) (journal.Epoch, error) {
-	if err := j.enter(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
+	j.store.mu.Lock()
 	defer j.store.mu.Unlock()
+	if j.closed {
+		return 0, journal.ErrClosed
+	}
+	j.failed = false
 	j.store.epoch++
 	return j.store.epoch, nil
 }
@@ -95,8 +133,13 @@ func (j *Journal) Append(ctx context.Context, epoch journal.Epoch, after journal
 	if after != s.last() {
 		return 0, fmt.Errorf("behind %d, the last record is %d: %w", after, s.last(), journal.ErrGap)
 	}
-	for _, data := range batch {
-		s.records = append(s.records, journal.Record{Index: s.last() + 1, Epoch: epoch, Data: bytes.Clone(data)})
+	err := j.write(func() {
+		for _, data := range batch {
+			s.records = append(s.records, journal.Record{Index: s.last() + 1, Epoch: epoch, Data: bytes.Clone(data)})
+		}
+	})
+	if err != nil {
+		return 0, fmt.Errorf("append behind record %d: %w", after, err)
 	}
 	return s.last(), nil
 }
@@ -166,8 +209,7 @@ func (j *Journal) SaveSnapshot(ctx context.Context, epoch journal.Epoch, at jour
 	case s.saved && at < s.snapshotAt:
 		return nil
 	}
-	s.snapshotAt, s.snapshot, s.saved = at, data, true
-	return nil
+	return j.write(func() { s.snapshotAt, s.snapshot, s.saved = at, data, true })
 }
 
 // LoadSnapshot returns the newest snapshot.

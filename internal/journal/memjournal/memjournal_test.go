@@ -20,7 +20,8 @@ func TestConformance(t *testing.T) {
 	journaltest.Run(t, func(*testing.T) journaltest.Store {
 		store := memjournal.NewStore()
 		return journaltest.Store{
-			Open: func(*testing.T) journal.Journal { return store.Open() },
+			Open:  func(*testing.T) journal.Journal { return store.Open() },
+			Break: func(_ *testing.T, _ journal.Journal, written bool) { store.Break(written) },
 		}
 	})
 }
