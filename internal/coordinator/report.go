@@ -26,12 +26,13 @@ type Report struct {
 	Since int64 `json:"since"`
 	// Transactions is how many were looked at.
 	Transactions int `json:"transactions"`
-	// Delayed, Refused, WouldWait and WouldRefuse count the items, the omitted
-	// ones too.
+	// Delayed, Refused, WouldWait, WouldRefuse and Passed count the items, the
+	// omitted ones too.
 	Delayed     int `json:"delayed"`
 	Refused     int `json:"refused"`
 	WouldWait   int `json:"would_wait"`
 	WouldRefuse int `json:"would_refuse"`
+	Passed      int `json:"passed"`
 	// Errors counts those of them whose call the provider failed.
 	Errors int `json:"errors"`
 	// Items are the newest, in the order of their arrival.
@@ -49,6 +50,8 @@ const (
 	// otherwise have waited or been refused.
 	WouldWait   = "would_wait"
 	WouldRefuse = "would_refuse"
+	// Passed: it went on without its locks, and the reasons are not remembered.
+	Passed = "passed"
 )
 
 // ReportItem is one transaction of a report.
@@ -131,6 +134,8 @@ func (r *Report) add(st *admission.State, tx *admission.Tx) {
 		r.WouldWait++
 	case WouldRefuse:
 		r.WouldRefuse++
+	case Passed:
+		r.Passed++
 	default:
 		return
 	}
@@ -155,15 +160,25 @@ func fate(st *admission.State, tx *admission.Tx) (string, []admission.Blocker) {
 	switch {
 	case tx.Status == admission.Rejected:
 		return Refused, tx.Blockers
-	case tx.Passed != nil && len(tx.Blockers) > 0:
-		if refuses(st, tx) {
-			return WouldRefuse, tx.Blockers
-		}
-		return WouldWait, tx.Blockers
+	case tx.Passed != nil:
+		return passed(st, tx)
 	case len(tx.Delayed) > 0:
 		return Delayed, tx.Delayed
 	default:
 		return "", nil
+	}
+}
+
+func passed(st *admission.State, tx *admission.Tx) (string, []admission.Blocker) {
+	switch {
+	case len(tx.Blockers) == 0 && len(tx.Delayed) > 0:
+		return WouldWait, tx.Delayed
+	case len(tx.Blockers) == 0:
+		return Passed, nil
+	case refuses(st, tx):
+		return WouldRefuse, tx.Blockers
+	default:
+		return WouldWait, tx.Blockers
 	}
 }
 
