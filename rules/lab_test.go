@@ -48,7 +48,7 @@ func attributes(resourceType string) []string {
 	case "virtual_network":
 		return append(all, "address_space")
 	case "subnet":
-		return append(all, "virtual_network_name", "address_prefix", "service_endpoints")
+		return append(all, "virtual_network_name", "address_prefix", "service_endpoints", "used_addresses")
 	case "network_interface":
 		return append(all, "subnet_id", "public_ip_id", "network_security_group_id")
 	case "network_security_rule":
@@ -57,6 +57,8 @@ func attributes(resourceType string) []string {
 		return []string{"id", "subnet_id", "network_security_group_id"}
 	case "virtual_machine":
 		return append(all, "size", "network_interface_ids", "data_disk_ids")
+	case "managed_disk":
+		return append(all, "size_gb", "max_shares", "attached_machine_ids")
 	case "quota":
 		return []string{"id", "location", "family", "limit", "used"}
 	case "account_attachment":

@@ -25,6 +25,7 @@ type consumption struct {
 	bucket string
 	amount hcl.Expression // over self and id
 	meta   meta
+	at     hcl.Range
 }
 
 // Bucket is a count that an operation changes, and the object whose read tells

@@ -46,7 +46,7 @@ func (d *decoder) consumesBlock(r *resource, block *hcl.Block) {
 		hcl.AttributeSchema{Name: "of", Required: true}, hcl.AttributeSchema{Name: "bucket"},
 		hcl.AttributeSchema{Name: "amount", Required: true})})
 	attrs := content.Attributes
-	c := &consumption{name: block.Labels[0], bucket: block.Labels[0]}
+	c := &consumption{name: block.Labels[0], bucket: block.Labels[0], at: block.DefRange}
 	if !identifier.MatchString(c.name) {
 		d.fail(block.LabelRanges[0], "Invalid consumes name", "The label of a consumes block has letters, digits, - and _.")
 	}
@@ -97,7 +97,7 @@ func (d *decoder) checkBuckets(types []string) {
 			kind := d.pack.ownerType(r, c.of)
 			owner, ok := d.pack.resources[kind]
 			if !ok {
-				d.fail(r.subject, "Unknown bucket owner", fmt.Sprintf("%s consumes %q of %q, for which the pack has no rule.%s",
+				d.fail(c.at, "Unknown bucket owner", fmt.Sprintf("%s consumes %q of %q, for which the pack has no rule.%s",
 					name, c.name, kind, suggestion(kind, types)))
 				continue
 			}
@@ -106,7 +106,7 @@ func (d *decoder) checkBuckets(types []string) {
 				known = append(known, b.name)
 			}
 			if !slices.Contains(known, c.bucket) {
-				d.fail(r.subject, "Unknown bucket", fmt.Sprintf("%s consumes %q of %s, which has no bucket of that name.%s Add bucket %q to the rule of %s.",
+				d.fail(c.at, "Unknown bucket", fmt.Sprintf("%s consumes %q of %s, which has no bucket of that name.%s Add bucket %q to the rule of %s.",
 					name, c.bucket, kind, suggestion(c.bucket, known), c.bucket, kind))
 			}
 		}

@@ -251,6 +251,23 @@ func TestDoc(t *testing.T) {
 	}
 }
 
+func TestDocOfCapacity(t *testing.T) {
+	t.Parallel()
+	e := stock(t)
+	for rule, want := range map[string]string{
+		"stock/stock_box.consumes#floor":  "A box weighs on the floor of its room (scale).",
+		"stock/stock_box.consumes#kind":   `A stock_box takes weight of object("stock_floor") as long as it is there.`,
+		"stock/stock_box.consumes#places": "A stock_box takes places of parent as long as it is there.",
+		"stock/stock_floor.bucket#weight": "A floor bears so much.",
+		"stock/stock_seal.bucket#uses":    "A stock_seal has a bound on its uses.",
+		"stock/stock_box.consumes#else":   "", "stock/stock_seal.bucket#else": "",
+	} {
+		if got := e.Doc(rule); got != want {
+			t.Errorf("Doc(%q) = %q, want %q", rule, got, want)
+		}
+	}
+}
+
 func TestCloudID(t *testing.T) {
 	t.Parallel()
 	id := func(resourceType, src string) string {
