@@ -20,6 +20,9 @@ import (
 //	PUT  /admin/quota          {"north": 20, "north/standardBSFamily": 4}
 //	POST /admin/throttle-next  {"count": 3}
 //	POST /admin/fail-next      {"object_id": "...", "code": "...", "message": "..."}
+//	POST /admin/fault          a fault, see ParseFault; armed behind the others
+//	DELETE /admin/faults       disarm all faults
+//	GET  /admin/status         {"in_flight": 2, "delayed": 0}
 //	GET  /admin/log            the kept activity log as JSON Lines
 func (c *Cloud) adminHandler() http.Handler {
 	mux := http.NewServeMux()
@@ -38,6 +41,20 @@ func (c *Cloud) adminHandler() http.Handler {
 		return nil
 	}))
 	mux.HandleFunc("POST /admin/fail-next", adminCall(c.failNextCall))
+	mux.HandleFunc("POST /admin/fault", adminCall(func(in json.RawMessage) error {
+		f, err := ParseFault(in)
+		if err != nil {
+			return err
+		}
+		return c.Inject(f)
+	}))
+	mux.HandleFunc("DELETE /admin/faults", func(w http.ResponseWriter, _ *http.Request) {
+		c.ClearFaults()
+		w.WriteHeader(http.StatusNoContent)
+	})
+	mux.HandleFunc("GET /admin/status", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, status{InFlight: c.InFlight(), Delayed: c.Delayed()})
+	})
 	mux.HandleFunc("GET /admin/log", c.serveLog)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !c.isAdmin(r) {
@@ -101,6 +118,12 @@ func (c *Cloud) setQuotas(in map[string]int) error {
 		}
 	}
 	return nil
+}
+
+// status says what goes on in the cloud.
+type status struct {
+	InFlight int `json:"in_flight"` // operations that have not ended
+	Delayed  int `json:"delayed"`   // calls and answers that faults keep waiting
 }
 
 type failNextRequest struct {

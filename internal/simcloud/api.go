@@ -115,9 +115,18 @@ func (c *Cloud) serveWrite(w http.ResponseWriter, r *http.Request, call Call) {
 		return
 	}
 	call.Body = body
-	accepted, refusal := c.Write(call)
+	met := c.meet(call)
+	if met != nil && (met.DropRequest || !c.pause(met.AcceptDelay)) {
+		c.dropRequest(w, call, met)
+		return
+	}
+	accepted, refusal := c.write(call, met)
 	if refusal != nil {
 		writeError(w, refusal)
+		return
+	}
+	if met != nil && (!c.pause(met.AnswerDelay) || met.DropAnswer) {
+		hangUp(w)
 		return
 	}
 	if accepted.OperationID != "" {
@@ -128,6 +137,26 @@ func (c *Cloud) serveWrite(w http.ResponseWriter, r *http.Request, call Call) {
 		return
 	}
 	writeJSON(w, accepted.HTTPStatus, accepted.Resource)
+}
+
+// dropRequest ends a call that the cloud has not looked at. The log has it as
+// refused, for it changes nothing, under a code that no caller ever sees.
+func (c *Cloud) dropRequest(w http.ResponseWriter, call Call, met *fault) {
+	// Nobody is left to be told that the log cannot be written either.
+	_ = c.refuseUnseen(call, met, &arm.Error{Code: arm.CodeRequestDropped, Message: "the connection was closed"})
+	hangUp(w)
+}
+
+// hangUp closes the connection without an answer, as a failing network does.
+func hangUp(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		// Such a connection cannot be taken from the server; an answer that says
+		// nothing comes nearest.
+		w.WriteHeader(http.StatusBadGateway)
+		return
+	}
+	_ = conn.Close() // nobody is left to be told
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *arm.Error) {

@@ -5,6 +5,7 @@ package simcloud_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -23,7 +24,8 @@ import (
 // web is a lab behind HTTP.
 type web struct {
 	*lab
-	url string
+	url    string
+	client *http.Client
 }
 
 func newWeb(t *testing.T, cfg simcloud.Config) *web {
@@ -31,7 +33,9 @@ func newWeb(t *testing.T, cfg simcloud.Config) *web {
 	l := newLab(t, cfg)
 	server := httptest.NewServer(l.cloud.Handler())
 	t.Cleanup(server.Close)
-	return &web{l, server.URL}
+	// Its own client: with the shared one a connection to a server that has ended
+	// could be taken for one to a server on the same port.
+	return &web{l, server.URL, server.Client()}
 }
 
 // answer is what came back.
@@ -43,27 +47,33 @@ type answer struct {
 
 func (w *web) do(t *testing.T, method, path, body string, headers ...string) answer {
 	t.Helper()
+	a, err := w.try(t.Context(), method, path, body, headers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// try is do without a test to fail, for another goroutine.
+func (w *web) try(ctx context.Context, method, path, body string, headers ...string) (answer, error) {
 	url := path
 	if !strings.HasPrefix(path, "http") {
 		url = w.url + path
 	}
-	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
-		t.Fatal(err)
+		return answer{}, err
 	}
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := w.client.Do(req)
 	if err != nil {
-		t.Fatal(err)
+		return answer{}, err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{resp.StatusCode, resp.Header, string(text)}
+	return answer{resp.StatusCode, resp.Header, string(text)}, err
 }
 
 func decode[T any](t *testing.T, a answer) T {
@@ -223,6 +233,12 @@ func TestAdmin(t *testing.T) {
 		{"PUT", "/admin/supersede", `nonsense`, 400},
 		{"POST", "/admin/fail-next", `{"object_id":"` + pipPath + `p","code":"Odd","message":"m"}`, 204},
 		{"POST", "/admin/fail-next", `{"object_id":"x"}`, 400},
+		{"PUT", "/admin/quota", `{"north":4,"north/standardBSFamily":2}`, 204},
+		{"PUT", "/admin/quota", `{"north":9,"north/none":1}`, 400},
+		{"PUT", "/admin/quota", `{"north":-1}`, 400},
+		{"POST", "/admin/fault", `{"type":"public_ip","latency":"1h"}`, 204},
+		{"POST", "/admin/fault", `{"type":"public_ip"}`, 400},
+		{"DELETE", "/admin/faults", "", 204},
 		{"GET", "/admin/none", "", 404},
 		{"GET", "/admin/reset", "", 405},
 	} {
@@ -230,10 +246,15 @@ func TestAdmin(t *testing.T) {
 			t.Errorf("%s %s %s: got %d %s; want %d", c.method, c.path, c.body, a.status, a.body, c.status)
 		}
 	}
+	w.level("cores", 4, 0)
+	w.level("cores-standardBSFamily", 2, 0)
 	w.built(group(), network(), pip("p"))
 	w.state(pipPath+"p", arm.Failed)
 	w.must(w.send(subnet("a", "10.0.1.0/24")))
 	w.must(w.send(network()))
+	if a := admin("GET", "/admin/status", ""); a.body != `{"in_flight":1,"delayed":0}`+"\n" {
+		t.Errorf("status %+v", a)
+	}
 	w.settle()
 	if a := admin("POST", "/admin/throttle-next", `{"count":1}`); a.status != 204 {
 		t.Errorf("got %d", a.status)

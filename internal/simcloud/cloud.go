@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tfweaver/tfweaver/internal/simcloud/activity"
@@ -28,6 +29,10 @@ type Cloud struct {
 	log    *activity.Writer
 	tokens map[string][sha256.Size]byte // hashed bearer tokens by actor
 	admin  *[sha256.Size]byte           // hashed admin token, nil for no admin API
+
+	ending  chan struct{} // closed when no call is kept waiting any more
+	endOnce sync.Once
+	delayed atomic.Int64
 
 	mu     sync.Mutex
 	cfg    Config
@@ -49,6 +54,7 @@ type world struct {
 	throttleNext int
 	failNext     map[string]*arm.Error // outcome of the next write, by arm.ID.Key
 	addresses    uint32                // public addresses given out
+	faults       []*fault              // armed, in the order they were
 	lives        map[string]int        // incarnations so far, by arm.ID.Key
 }
 
@@ -99,7 +105,7 @@ func New(cfg Config) (*Cloud, error) {
 	if err != nil {
 		return nil, fmt.Errorf("simulated cloud: %w", err)
 	}
-	c := &Cloud{clock: cfg.Clock, cfg: cfg, world: newWorld(), birth: cfg.Clock.Now().UnixNano()}
+	c := &Cloud{clock: cfg.Clock, cfg: cfg, world: newWorld(), birth: cfg.Clock.Now().UnixNano(), ending: make(chan struct{})}
 	if cfg.Log != nil {
 		c.log = activity.NewWriter(cfg.Log)
 	}
@@ -112,12 +118,18 @@ func New(cfg Config) (*Cloud, error) {
 		c.admin = &sum
 	}
 	c.placeQuotas()
+	for _, f := range cfg.Faults {
+		if err := c.Inject(f); err != nil {
+			return nil, fmt.Errorf("simulated cloud: %w", err)
+		}
+	}
 	return c, nil
 }
 
 // Close stops the cloud: operations in flight never end, and later calls are
 // refused. It returns the first failure to write the activity log, if any.
 func (c *Cloud) Close() error {
+	c.EndDelays()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
@@ -125,7 +137,7 @@ func (c *Cloud) Close() error {
 	return c.logErr
 }
 
-// Reset forgets all objects, operations, buckets and kept events. Switches and
+// Reset forgets all objects, operations, buckets, faults and kept events. Switches and
 // latencies stay, and quotas are those of the configuration and of SetQuota.
 func (c *Cloud) Reset() {
 	c.mu.Lock()

@@ -76,6 +76,8 @@ type Config struct {
 	// by LOCATION for all of them together or LOCATION/FAMILY for those of one
 	// family of sizes. What is not named has no bound.
 	Quotas map[string]int
+	// Faults are armed from the start, see Cloud.Inject.
+	Faults []Fault
 	// Tokens are the bearer tokens by actor. When there are any, every call must
 	// carry the token of its actor.
 	Tokens map[string]string
@@ -194,7 +196,11 @@ func factor(seed uint64, parts ...string) float64 {
 	if seed == 0 {
 		return 1
 	}
+	return 1 + perturbation*(2*unit(seed, parts...)-1)
+}
+
+// unit is a number in [0, 1) that depends on nothing but its arguments.
+func unit(seed uint64, parts ...string) float64 {
 	sum := sha256.Sum256([]byte(strconv.FormatUint(seed, 10) + "\x00" + strings.Join(parts, "\x00")))
-	unit := float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53)
-	return 1 + perturbation*(2*unit-1)
+	return float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53)
 }

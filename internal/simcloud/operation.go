@@ -49,6 +49,10 @@ func (c *Cloud) start(ch *change, number string) *operation {
 		doomed: c.failNext[ch.id.Key()],
 	}
 	delete(c.failNext, ch.id.Key())
+	delay := c.delay(ch)
+	if f := ch.met; f != nil && f.FailAfter > 0 {
+		delay, op.doomed = f.FailAfter, &arm.Error{Code: f.Code, Message: f.Message, Target: ch.id.String()}
+	}
 	for _, loser := range ch.supersedes {
 		// The loser ends at the instant the winner begins.
 		c.cancel(loser, ch.now, arm.CodeSuperseded, "superseded by "+op.name()+" of "+op.id.String(), op.number)
@@ -57,17 +61,20 @@ func (c *Cloud) start(ch *change, number string) *operation {
 	op.object = ch.object
 	c.operations[number] = op
 	c.inFlight = append(c.inFlight, op)
-	op.stop = c.clock.AfterFunc(c.delay(ch), func() { c.expire(op) })
+	op.stop = c.clock.AfterFunc(delay, func() { c.expire(op) })
 	return op
 }
 
 // delay is the latency of a change; the first accepted write of an actor may
-// take longer.
+// take longer, and a fault may say otherwise.
 func (c *Cloud) delay(ch *change) time.Duration {
 	d := c.cfg.latency(ch.id, ch.verb)
 	if !c.firstDone[ch.call.Actor] {
 		c.firstDone[ch.call.Actor] = true
 		d += c.cfg.firstCallExtra(ch.call.Actor)
+	}
+	if ch.met != nil && ch.met.Latency > 0 {
+		return ch.met.Latency
 	}
 	return d
 }

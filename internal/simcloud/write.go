@@ -53,6 +53,7 @@ type change struct {
 	after      *arm.Resource // as it is to be, nil for a deletion
 	holds      []hold
 	supersedes []*operation
+	met        *fault  // nil for none
 	born       *object // what an accepted change creates, not in the world yet
 }
 
@@ -61,6 +62,9 @@ func (ch *change) event() activity.Event {
 	e := ch.call.event(ch.now, ch.id)
 	if ch.object != nil {
 		ch.object.identify(&e)
+	}
+	if ch.met != nil {
+		e.Fault = ch.met.effects()
 	}
 	return e
 }
@@ -75,11 +79,17 @@ func (ch *change) before() *arm.Resource {
 }
 
 // Write takes one write call. It either accepts it and starts an operation, or
-// refuses it and changes nothing. Both leave an event in the activity log.
+// refuses it and changes nothing. Both leave an event in the activity log. Of a
+// fault it meets only what concerns its operation happens.
 func (c *Cloud) Write(call Call) (Accepted, *arm.Error) {
+	return c.write(call, c.meet(call))
+}
+
+// write is Write of a call that has met a fault, or none.
+func (c *Cloud) write(call Call, met *fault) (Accepted, *arm.Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ch := &change{call: call, now: c.clock.Now()}
+	ch := &change{call: call, met: met, now: c.clock.Now()}
 	if ch.call.RequestID == "" {
 		ch.call.RequestID = c.newID()
 	}
@@ -87,6 +97,7 @@ func (c *Cloud) Write(call Call) (Accepted, *arm.Error) {
 		ch.call.Received = ch.now
 	}
 	if refusal := c.check(ch); refusal != nil {
+		c.giveBack(met)
 		return Accepted{}, c.refuse(ch, refusal)
 	}
 	return c.accept(ch)
@@ -139,17 +150,23 @@ func (c *Cloud) checkTarget(ch *change) *arm.Error {
 		// The first spelling of an id is the one the cloud keeps.
 		ch.object, ch.id = o, o.id
 	}
-	switch {
-	case ch.call.Method == http.MethodDelete:
-		ch.verb = Delete
-	case ch.call.Method != http.MethodPut:
+	if ch.call.Method != http.MethodDelete && ch.call.Method != http.MethodPut {
 		return &arm.Error{HTTPStatus: http.StatusMethodNotAllowed, Code: arm.CodeMethodNotAllowed, Message: "a resource takes GET, PUT and DELETE"}
-	case ch.object == nil || !ch.object.provisioned:
-		ch.verb = Create
-	default:
-		ch.verb = Update
 	}
+	ch.verb = verbOf(ch.call.Method, ch.object)
 	return nil
+}
+
+// verbOf is what a method does to an object, which is nil if it is absent. A PUT
+// over a creation that failed is a creation still.
+func verbOf(method string, o *object) Verb {
+	switch {
+	case method == http.MethodDelete:
+		return Delete
+	case o == nil || !o.provisioned:
+		return Create
+	}
+	return Update
 }
 
 // refuse logs a refusal. A log that cannot be written makes it an internal
@@ -173,9 +190,14 @@ func (c *Cloud) refuse(ch *change, refusal *arm.Error) *arm.Error {
 // Refuse logs a write that did not get as far as Write, for example for lack of
 // authentication, and returns the error to answer with.
 func (c *Cloud) Refuse(call Call, refusal *arm.Error) *arm.Error {
+	return c.refuseUnseen(call, nil, refusal)
+}
+
+// refuseUnseen is Refuse of a call that has met a fault, or none.
+func (c *Cloud) refuseUnseen(call Call, met *fault, refusal *arm.Error) *arm.Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ch := &change{call: call, now: c.clock.Now()}
+	ch := &change{call: call, met: met, now: c.clock.Now()}
 	if id, err := arm.ParseID(call.Path); err == nil {
 		ch.id, ch.object = id, c.objects[id.Key()]
 	}

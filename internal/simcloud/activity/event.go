@@ -68,6 +68,10 @@ type Event struct {
 	// BlockedBy is the operation in flight because of which a call was refused,
 	// or which superseded an operation.
 	BlockedBy string `json:"blocked_by,omitempty"`
+	// Fault names the injected trouble that the call met, comma-separated, whether
+	// or not it was accepted; what concerns an accepted call did not happen to a
+	// refused one.
+	Fault string `json:"fault,omitempty"`
 	// Body is the request body; only some resource types have it.
 	Body json.RawMessage `json:"body,omitempty"`
 }

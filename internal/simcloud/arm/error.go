@@ -60,6 +60,8 @@ const (
 	CodeUnauthenticated            Code = "InvalidAuthenticationToken"
 	CodeMethodNotAllowed           Code = "MethodNotAllowed"
 	CodeInternal                   Code = "InternalServerError"
+	// CodeRequestDropped is in the activity log only: the call was lost on its way.
+	CodeRequestDropped Code = "RequestDropped"
 )
 
 // Error is an answer of the cloud that is no success: a refused call, or the

@@ -47,6 +47,8 @@ type Config struct {
 	UserAgent string
 	// CorrelationID ties the calls of this client together in the activity log.
 	CorrelationID string
+	// Session is sent for the activity log, empty for none.
+	Session string
 	// PollInterval is the time between two polls of an operation; 0 means
 	// DefaultPollInterval.
 	PollInterval time.Duration
@@ -196,6 +198,7 @@ func (c *Client) decorate(req *http.Request, ifMatch string) {
 	set("User-Agent", c.cfg.UserAgent)
 	set(arm.HeaderActor, c.cfg.Actor)
 	set(arm.HeaderCorrelationID, c.cfg.CorrelationID)
+	set(arm.HeaderSession, c.cfg.Session)
 	set("If-Match", ifMatch)
 	if c.cfg.Token != "" {
 		set("Authorization", "Bearer "+c.cfg.Token)

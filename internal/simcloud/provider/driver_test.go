@@ -38,6 +38,7 @@ type driver struct {
 	t        *testing.T
 	cloud    *simcloud.Cloud
 	settings values
+	env      map[string]string
 	server   tfprotov6.ProviderServer
 	schema   *tfprotov6.GetProviderSchemaResponse
 }
@@ -71,7 +72,8 @@ func newDriver(t *testing.T, cfg simcloud.Config, settings values) *driver {
 // fresh is another provider of the same cloud, which knows of nothing yet.
 func (d *driver) fresh() *driver {
 	d.t.Helper()
-	other := &driver{t: d.t, cloud: d.cloud, settings: d.settings, server: providerserver.NewProtocol6(provider.New("test")())()}
+	other := &driver{t: d.t, cloud: d.cloud, settings: d.settings, env: d.env}
+	other.server = providerserver.NewProtocol6(provider.NewIn("test", func(name string) string { return d.env[name] })())()
 	var err error
 	other.schema, err = other.server.GetProviderSchema(d.t.Context(), &tfprotov6.GetProviderSchemaRequest{})
 	other.check("schema", other.schema.Diagnostics, err)

@@ -11,6 +11,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -43,6 +44,10 @@ const (
 	EnvSubscription = "SIMCLOUD_SUBSCRIPTION"
 	EnvActor        = "SIMCLOUD_ACTOR"
 	EnvToken        = "SIMCLOUD_TOKEN"
+	// EnvCorrelationID and EnvSession have no arguments: they say who runs the
+	// configuration, which is not the configuration's business.
+	EnvCorrelationID = "SIMCLOUD_CORRELATION_ID"
+	EnvSession       = "SIMCLOUD_SESSION"
 )
 
 type simcloudProvider struct {
@@ -53,10 +58,11 @@ type simcloudProvider struct {
 var _ provider.Provider = (*simcloudProvider)(nil)
 
 // New makes providers of the given version that read the process environment.
-func New(version string) func() provider.Provider {
-	return func() provider.Provider {
-		return &simcloudProvider{version: version, getenv: os.Getenv}
-	}
+func New(version string) func() provider.Provider { return NewIn(version, os.Getenv) }
+
+// NewIn makes providers that read the environment that getenv looks up.
+func NewIn(version string, getenv func(string) string) func() provider.Provider {
+	return func() provider.Provider { return &simcloudProvider{version: version, getenv: getenv} }
 }
 
 // Metadata implements provider.Provider.
@@ -144,7 +150,8 @@ func (p *simcloudProvider) session(cfg configModel, terraformVersion string) (s 
 	cloud, err := client.New(client.Config{
 		Endpoint: endpoint, Actor: p.setting(cfg.Actor, EnvActor), Token: p.setting(cfg.Token, EnvToken),
 		UserAgent:     fmt.Sprintf("Terraform/%s terraform-provider-simcloud/%s", terraformVersion, p.version),
-		CorrelationID: rand.Text(), PollInterval: poll, ConflictRetries: int(cfg.MaxRetries.ValueInt64()),
+		CorrelationID: cmp.Or(p.getenv(EnvCorrelationID), rand.Text()), Session: p.getenv(EnvSession),
+		PollInterval: poll, ConflictRetries: int(cfg.MaxRetries.ValueInt64()),
 	})
 	if err != nil {
 		return nil, "endpoint", err

@@ -115,6 +115,36 @@ func TestServeKeepsQuotas(t *testing.T) {
 	}
 }
 
+// TestServeMeetsFaults loses an answer, and ends although an answer is kept back.
+func TestServeMeetsFaults(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	url, stop := serve(t, "--scale", "0.001", "--subscription", "sub-1", "--log", log,
+		"--fault", `{"type":"resource_group","actor":"lost","drop_answer":true}`, "--fault", `{"actor":"late","answer_delay":"1h"}`)
+	var refused *arm.Error
+	if err := put(t, client.Config{Endpoint: url, Actor: "lost"}); err == nil || errors.As(err, &refused) {
+		t.Errorf("the answer is not lost: %v", err)
+	}
+	late := make(chan error, 1)
+	go func() { late <- put(t, client.Config{Endpoint: url, Actor: "late", ConflictRetries: 50}) }()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		events, err := activity.ReadFile(log)
+		understood, pairErr := activity.Pair(events)
+		if err = errors.Join(err, pairErr); err != nil || time.Now().After(deadline) {
+			t.Fatalf("%+v, %v", understood, err)
+		}
+		if len(understood.Operations) == 2 {
+			break
+		}
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if err := <-late; err == nil {
+		t.Error("an answer came after all")
+	}
+}
+
 func TestServeOnAUnixSocket(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "sim") // a socket path must be short
@@ -152,6 +182,7 @@ func TestBadFlags(t *testing.T) {
 		{"serve", "--quota", "north/none=1"},
 		{"serve", "--quota", "north=many"},
 		{"serve", "--scale", "0"},
+		{"serve", "--fault", `{"type":"public_ip"}`},
 		{"serve", "--token-file", empty},
 		{"serve", "--token-file", nameless},
 		{"serve", "--admin-token-file", empty},
@@ -181,7 +212,7 @@ func TestOnlyLocalAddresses(t *testing.T) {
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"serve", "--help"}, &out, &out); err != nil || !strings.Contains(out.String(), "--first-call-extra") {
+	if err := run(t.Context(), []string{"serve", "--help"}, &out, &out); err != nil || !strings.Contains(out.String(), "--first-call-extra") || !strings.Contains(out.String(), "drop_answer") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }

@@ -32,12 +32,13 @@ type serveCommand struct {
 	LogReads       bool                     `help:"Log reads too."`
 	ReadyFile      string                   `placeholder:"FILE" help:"Write the endpoint URL to this file once the cloud answers."`
 	Scale          float64                  `default:"1" help:"Factor on every latency."`
-	Seed           uint64                   `default:"0" help:"Perturbs latencies; 0 perturbs nothing."`
-	Latency        map[string]time.Duration `placeholder:"TYPE=DUR" help:"Latency of a type, such as subnet=3s or subnet.delete=1s. Repeatable."`
+	Seed           uint64                   `default:"0" help:"Perturbs latencies (0 perturbs nothing) and decides which writes meet a fault that has a probability."`
+	Latency        map[string]time.Duration `placeholder:"TYPE=DUR" help:"Latency of a type, such as virtual_machine=3s or virtual_machine.delete=1s. Repeatable."`
 	FirstCallExtra map[string]time.Duration `placeholder:"ACTOR=DUR" help:"Extra latency of an actor's first write. Repeatable."`
 	Supersede      bool                     `help:"A write of a network supersedes accepted writes of its subnets."`
 	Throttle       float64                  `default:"0" placeholder:"N" help:"Writes per second and actor; 0 means no limit."`
-	Quota          map[string]int           `placeholder:"LOCATION[/FAMILY]=N" help:"Virtual processors that machines may have in a location, in all or of one family of sizes. Repeatable."`
+	Quota          map[string]int           `placeholder:"LOCATION[/FAMILY]=N" help:"Virtual processors that machines may have in a location, in all or of one family of sizes. It can be read as .../locations/LOCATION/quotas/cores[-FAMILY] and changed there. Repeatable."`
+	Fault          []string                 `placeholder:"JSON" sep:"none" help:"Trouble that writes meet, such as {\"type\":\"virtual_machine\",\"verb\":\"create\",\"drop_answer\":true}. Which writes: object_id, type, verb, actor, skip (let so many by), count (1 if not given, -1 for all), probability. What happens: drop_request, accept_delay (before the cloud looks at the call, also if the caller is gone), answer_delay, drop_answer, latency (of the operation), fail_after with code and message. Repeatable."`
 	Subscription   []string                 `placeholder:"ID" help:"A known subscription. Repeatable."`
 	TokenFile      string                   `placeholder:"FILE" help:"File of ACTOR=TOKEN lines; with it every call needs its actor's token."`
 	AdminTokenFile string                   `placeholder:"FILE" help:"File with the token of the admin API; without it there is no admin API."`
@@ -75,6 +76,7 @@ func (s *serveCommand) Run(ctx context.Context, std streams) (err error) {
 		return err
 	case <-ctx.Done():
 	}
+	cloud.EndDelays()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
 	return errors.Join(server.Shutdown(grace), ignoreClosed(<-served))
@@ -97,6 +99,13 @@ func (s *serveCommand) config(logger *slog.Logger) (simcloud.Config, func() erro
 	none := func() error { return nil }
 	if s.Scale <= 0 {
 		return cfg, none, fmt.Errorf("--scale %v must be positive", s.Scale)
+	}
+	for _, text := range s.Fault {
+		f, err := simcloud.ParseFault([]byte(text))
+		if err != nil {
+			return cfg, none, fmt.Errorf("--fault: %w", err)
+		}
+		cfg.Faults = append(cfg.Faults, f)
 	}
 	var err error
 	if cfg.Tokens, err = readTokens(s.TokenFile); err != nil {
