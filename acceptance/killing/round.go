@@ -48,7 +48,7 @@ type Round struct {
 
 // Bounds of what is drawn. A session takes some two seconds on an idle machine.
 const (
-	longestDelay   = 3 * time.Second
+	longestDelay   = 2600 * time.Millisecond
 	longestStagger = 500 * time.Millisecond
 )
 

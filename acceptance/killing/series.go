@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -168,7 +169,8 @@ func (s Series) write(r Result, report string) error {
 	if err != nil {
 		return fmt.Errorf("note round %d: %w", r.Round, err)
 	}
-	_, err = f.Write(append(line, '\n'))
+	// A line that was cut off would swallow the next one: each begins anew.
+	_, err = f.Write(slices.Concat([]byte{'\n'}, line, []byte{'\n'}))
 	if report != "" {
 		file := filepath.Join(s.Out, fmt.Sprintf("seed-%d-round-%d.txt", s.Seed, r.Round))
 		err = errors.Join(err, os.WriteFile(file, []byte(report), 0o644))

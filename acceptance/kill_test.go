@@ -1,0 +1,35 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package acceptance
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tfweaver/tfweaver/acceptance/killing"
+)
+
+// TestKillsAtRandomMoments is a small part of "make kill": kill -9 of wrappers,
+// providers, CLIs and coordinators. Nothing is lost and nothing granted twice;
+// those who have nothing to do with it go on, and so do the others once somebody
+// has seen how the killed call ended.
+func TestKillsAtRandomMoments(t *testing.T) {
+	t.Parallel()
+	const kills = 12
+	tally, err := killing.Series{Lab: shared, Seed: 41, Kills: kills, Together: 3, Out: t.TempDir(), Progress: t.Logf}.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var figures strings.Builder
+	if err := tally.Write(&figures); err != nil {
+		t.Error(err)
+	}
+	t.Log(figures.String())
+	for round, what := range tally.Rounds {
+		t.Errorf("%v: %s", killing.Draw(41, round), strings.Join(what, "; "))
+	}
+	if tally.Kills < kills || tally.Hot == 0 {
+		t.Errorf("%d kills, %d of them in the middle of a change: the test shows nothing", tally.Kills, tally.Hot)
+	}
+}

@@ -1,0 +1,223 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package killing
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfweaver/tfweaver/acceptance/lab"
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/graph"
+	"github.com/tfweaver/tfweaver/internal/simcloud/activity"
+)
+
+const prefix = "/subscriptions/s/resourceGroups/shared/providers/Microsoft.Network/virtualNetworks/"
+
+func at(second int) time.Time { return time.Unix(int64(second), 0) }
+
+func operation(actor, network, name string, from, to int) activity.Operation {
+	return activity.Operation{
+		Actor: actor, Method: "PUT", ObjectID: prefix + network + "/subnets/" + name,
+		Start: at(from), End: at(to), Result: activity.Succeeded,
+	}
+}
+
+func told(id admission.TxID, actor, network, name string, token uint64, from, to int) *call {
+	c := &call{actor: actor, token: token, started: at(from), ended: at(to)}
+	c.tx.ID, c.tx.Address = id, "simcloud_subnet."+name
+	c.tx.Self = graph.NodeID("simcloud:host" + strings.ToLower(prefix+network+"/subnets/"+name))
+	return c
+}
+
+// broken is what a judge finds.
+func broken(judge func(*Result)) string {
+	var r Result
+	judge(&r)
+	return strings.Join(r.Broken, "; ")
+}
+
+func TestDrawIsRepeatableAndHitsAll(t *testing.T) {
+	t.Parallel()
+	targets, victims := make(map[Target]int), make(map[string]int)
+	for n := range 200 {
+		r := Draw(7, n)
+		if diff := cmp.Diff(r, Draw(7, n)); diff != "" {
+			t.Fatalf("-once +again\n%s", diff)
+		}
+		if (r.Victim == "") != r.Target.serves() || r.Delay > longestDelay {
+			t.Errorf("%v", r)
+		}
+		targets[r.Target]++
+		victims[r.Victim]++
+	}
+	if len(targets) != len(Targets()) || len(victims) != len(sessions())+1 {
+		t.Errorf("drawn are %v of %v", targets, victims)
+	}
+	if cmp.Equal(Draw(7, 0), Draw(8, 0)) {
+		t.Error("another seed gives the same round")
+	}
+}
+
+func TestCloudJudge(t *testing.T) {
+	t.Parallel()
+	one, two := operation("a", "left", "a1", 0, 5), operation("b", "left", "b1", 5, 9)
+	for want, log := range map[string]activity.Log{
+		"":                         {Operations: []activity.Operation{one, two, operation("c", "right", "c1", 1, 8)}},
+		"were in flight together":  {Operations: []activity.Operation{one, operation("b", "LEFT", "b1", 4, 9)}},
+		"refused PUT /x of a: Bus": {Refused: []activity.Event{{Method: "PUT", ObjectID: "/x", Actor: "a", ErrorCode: "Busy"}}},
+	} {
+		got := broken(func(r *Result) { judgeCloud(r, log) })
+		if (want == "") != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("want %q, found %q", want, got)
+		}
+	}
+}
+
+func TestGrantJudge(t *testing.T) {
+	t.Parallel()
+	one := told("t1", "a", "left", "a1", 3, 0, 5)
+	open := told("t2", "b", "left", "b1", 4, 2, 0)
+	open.ended = time.Time{}
+	for want, all := range map[string][]*call{
+		"":                      {one, told("t2", "b", "left", "b1", 4, 5, 9), told("t3", "c", "right", "c1", 5, 1, 4)},
+		"were granted together": {one, told("t2", "b", "left", "b1", 4, 4, 9)},
+		"t2 (simcloud_subnet.b1) and t3 (simcloud_subnet.c1) were granted together": {open, told("t3", "c", "left", "c1", 9, 90, 99)},
+		"have the same token": {one, told("t2", "b", "left", "b1", 3, 5, 9)},
+	} {
+		got := broken(func(r *Result) { judgeGrants(r, all) })
+		if (want == "") != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("want %q, found %q", want, got)
+		}
+	}
+}
+
+func TestSentJudge(t *testing.T) {
+	t.Parallel()
+	log := activity.Log{Operations: []activity.Operation{
+		{Actor: lab.Furniture, ObjectID: prefix + "left"}, operation("a", "left", "a1", 2, 5),
+	}}
+	twice := activity.Log{Operations: append(log.Operations[:2:2], operation("a", "left", "a1", 6, 7))}
+	for _, c := range []struct {
+		want string
+		log  activity.Log
+		call *call
+	}{
+		{"", log, told("t1", "a", "left", "a1", 1, 1, 5)},
+		{"was never announced", log, told("t1", "a", "left", "a1", 1, 3, 5)},
+		{"was never announced", log, told("t1", "b", "left", "a1", 1, 1, 5)},
+		{"was never announced", log, told("t1", "a", "left", "a2", 1, 1, 5)},
+		{"was never announced", twice, told("t1", "a", "left", "a1", 1, 1, 5)},
+	} {
+		got := broken(func(r *Result) { judgeSent(r, c.log, []*call{c.call}) })
+		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("want %q, found %q", c.want, got)
+		}
+	}
+}
+
+func TestResumedJudge(t *testing.T) {
+	t.Parallel()
+	limit := int(resumeLimit.Seconds())
+	for _, c := range []struct {
+		want   string
+		victim string
+		log    []activity.Operation
+	}{
+		{"", "anna", []activity.Operation{operation("bystander", "x", "y", 10+limit, 99)}},
+		{"bystander went on", "anna", []activity.Operation{operation("bystander", "x", "y", 11+limit, 99)}},
+		{"carl went on", "anna", []activity.Operation{operation("carl", right, "carl1", 11+limit, 99)}},
+		// Those at the victim's network may have to wait for it.
+		{"", "anna", []activity.Operation{operation("bert", left, "bert1", 11+limit, 99)}},
+		{"", "carl", []activity.Operation{operation("carl", right, "carl1", 11+limit, 99)}},
+		{"", "anna", []activity.Operation{operation("carl", right, "carl1", 9, 12+limit), operation("carl", right, "carl2", 12+limit, 99)}},
+	} {
+		p := &play{round: Round{Target: Wrapper, Victim: c.victim}, killed: at(10)}
+		p.judgeResumed(activity.Log{Operations: c.log}, nil)
+		got := strings.Join(p.result.Broken, "; ")
+		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("want %q, found %q", c.want, got)
+		}
+	}
+}
+
+func TestUncertainAreCounted(t *testing.T) {
+	t.Parallel()
+	all := []*call{
+		{uncertain: true, ended: at(1), read: true}, {uncertain: true, ended: at(1)}, {uncertain: true, ended: at(1), byPerson: true},
+		{uncertain: true, tx: told("t4", "a", "left", "a1", 0, 0, 0).tx}, {uncertain: true, tx: told("t5", "c", "right", "c1", 0, 0, 0).tx}, {},
+	}
+	p := &play{round: Round{Target: Wrapper, Victim: "anna"}}
+	p.countUncertain(all)
+	r := p.result
+	if r.Uncertain != 5 || r.Read != 1 || r.Reported != 1 || r.Open != 2 || len(r.Broken) != 2 {
+		t.Errorf("counted %+v", r)
+	}
+}
+
+func TestStateIDs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for text, want := range map[string][]string{
+		"":                   nil,
+		`{"resources":[{}]}`: nil,
+		`{"resources":[{"instances":[{"attributes":{"id":"/a"}},{"attributes":{"id":"/b"}}]}]}`: {"/a", "/b"},
+	} {
+		file := filepath.Join(dir, "state")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := stateIDs(file)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%v: -want +got\n%s", err, diff)
+		}
+	}
+	if got, err := stateIDs(filepath.Join(dir, "none")); got != nil || err != nil {
+		t.Errorf("of no file: %v, %v", got, err)
+	}
+}
+
+func TestSeriesGoesOnWhereItWas(t *testing.T) {
+	t.Parallel()
+	s := Series{Seed: 3, Kills: 2, Out: t.TempDir(), Progress: func(string, ...any) {}}
+	for n, broke := range [][]string{nil, {"all"}} {
+		if err := s.write(Result{Round: n, Seed: 3, Target: Daemon, Killed: true, InFlight: 1, Uncertain: 2, Broken: broke}, strings.Join(broke, "")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A line that was cut off does not count.
+	f, err := os.OpenFile(s.notes(), os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(`{"round":2,"kil`); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// It needs no lab, since there is nothing left to do.
+	tally, err := s.Run(t.Context())
+	if err != nil || tally.Kills != 2 || tally.Broken != 1 || tally.Hot != 2 || tally.Uncertain != 4 || tally.ByTarget[Daemon] != 2 {
+		t.Errorf("%+v, %v", tally, err)
+	}
+	if err := s.write(Result{Round: 2, Killed: true}, ""); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := s.noted(); len(again) != 3 || err != nil {
+		t.Errorf("behind the line that was cut off: %v, %v", again, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(s.Out, "seed-3-round-1.txt")); string(text) != "all" || err != nil {
+		t.Errorf("the report is %q, %v", text, err)
+	}
+	var b strings.Builder
+	if err := tally.Write(&b); err != nil || !strings.Contains(b.String(), "kills of a daemon") {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+}
