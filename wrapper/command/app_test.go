@@ -101,8 +101,9 @@ func TestOwnHelp(t *testing.T) {
 		"status":  {"-weaver-coordinator=ADDR", "-json"},
 		"why":     {"-weaver-coordinator=ADDR", "<id>"},
 		"locks":   {"-weaver-coordinator=ADDR"},
+		"report":  {"-weaver-coordinator=ADDR", "-json"},
 		"resolve": {"-weaver-coordinator=ADDR", "(-exists | -gone)", "-reason=TEXT"},
-		"serve":   {"-listen=ADDR", "-idle-exit="},
+		"serve":   {"-listen=ADDR", "-idle-exit=", "-tls-cert=FILE", "-tls-key=FILE", "-token-file=FILE"},
 	} {
 		for _, args := range [][]string{{command, "-help"}, {"help", command}} {
 			r := newRig(t, args...)

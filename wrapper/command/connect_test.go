@@ -33,13 +33,33 @@ func TestConnectProblems(t *testing.T) {
 		},
 		"another user's": {
 			&connectError{Address: address, Err: fmt.Errorf("%w: %w", client.ErrDenied, syscall.EACCES)},
-			[]string{address, "another user (permission denied)", "one user of one machine", "TFWEAVER_COORDINATOR"},
+			[]string{address, "another user (permission denied)", "one user of one machine", "TFWEAVER_COORDINATOR", "-listen tcp://"},
 			[]string{"Start it with", "Nobody answers"},
 		},
 		"no address": {
 			&connectError{Address: "foo", Err: fmt.Errorf("%q %w: use unix:///path/to/socket", "foo", client.ErrAddress)},
 			[]string{`"foo" is no address`, "unix:///path", "TFWEAVER_COORDINATOR"},
 			[]string{"--listen foo"},
+		},
+		"no certificate": {
+			&connectError{Address: "tcp://h:1", Err: fmt.Errorf("%w: tcp://h:1: nobody who is trusted here vouches for it", client.ErrCertificate)},
+			[]string{"tcp://h:1", "nobody who is trusted here vouches", "-weaver-ca-file", "TFWEAVER_CA_FILE", "Nothing was sent"},
+			[]string{"Nobody answers", "Start it with"},
+		},
+		"no token": {
+			&connectError{Address: "tcp://h:1", Err: fmt.Errorf("%w at tcp://h:1", client.ErrNoToken)},
+			[]string{"asks for a token", "TFWEAVER_TOKEN", "-weaver-token-file"},
+			[]string{"Nobody answers"},
+		},
+		"another token": {
+			&connectError{Address: "tcp://h:1", Err: fmt.Errorf("%w at tcp://h:1", client.ErrTokenRefused)},
+			[]string{"knows another token", "TFWEAVER_TOKEN"},
+			[]string{"Nobody answers"},
+		},
+		"no TLS": {
+			&connectError{Address: "tcp://h:1", Err: fmt.Errorf("%w at tcp://h:1: this is no coordinator", client.ErrPlaintext)},
+			[]string{"does not speak TLS", "tcp://h:1", "Correct"},
+			[]string{"Nobody answers"},
 		},
 		"does not start": {
 			&connectError{Err: &embedded.StartError{Reason: "/state/journal.db: the journal is damaged"}},
@@ -91,6 +111,8 @@ func TestNothingCoordinatedYet(t *testing.T) {
 		{[]string{"status"}, 0, "no coordinator is running"},
 		{[]string{"locks"}, 0, "Nothing has been coordinated"},
 		{[]string{"locks", "-json"}, 0, "[]"},
+		{[]string{"report"}, 0, "Nothing has been coordinated"},
+		{[]string{"report", "-json"}, 0, `"items": []`},
 		{[]string{"why", "t99"}, ExitError, "othing has been coordinated"},
 		{[]string{"resolve", "t99", "-reason=x", "-gone"}, ExitError, "othing has been coordinated"},
 	} {

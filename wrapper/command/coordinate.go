@@ -170,7 +170,6 @@ func (r *run) connect(ctx context.Context) error {
 
 func (r *run) sessionConfig() client.SessionConfig {
 	who := identity.Resolve(r.app.Env, r.app.System, r.workdir.Root)
-	who.Claimed = who.Claimed || onNetwork(r.inv.Weaver.Coordinator)
 	product := r.binary.Product.Command()
 	objective := r.inv.Weaver.Intent
 	if objective == "" {

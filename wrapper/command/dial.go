@@ -50,7 +50,14 @@ func (a *App) find(ctx context.Context, w arguments.Weaver) (*client.Client, err
 
 // reach connects to a coordinator that is named.
 func (a *App) reach(ctx context.Context, w arguments.Weaver) (*client.Client, error) {
-	return client.Dial(ctx, w.Coordinator)
+	if !onNetwork(w.Coordinator) {
+		return client.Dial(ctx, w.Coordinator)
+	}
+	token, err := a.token(w)
+	if err != nil {
+		return nil, err
+	}
+	return client.DialWithCredentials(ctx, w.Coordinator, client.Credentials{CAFile: a.path(w.CAFile), Token: token})
 }
 
 func (a *App) embedded() embedded.Options {

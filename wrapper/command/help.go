@@ -53,6 +53,7 @@ This is tfweaver in place of the CLI. Commands of its own:
   status        Sessions and what they are doing
   why ID        What a transaction waits for, or why it was refused
   locks         The held locks
+  report        What was delayed or refused, or would have been
   resolve ID    Settle a call whose outcome was lost
   serve         Run the coordinator as a daemon
   help COMMAND  The help of any command

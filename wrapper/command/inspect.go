@@ -60,6 +60,26 @@ func (a *App) fetch(ctx context.Context, w arguments.Weaver) (coordinator.Status
 	return s, nil
 }
 
+// report prints what was in the way of whom.
+func (a *App) report(ctx context.Context, w arguments.Weaver, c reportCommand) error {
+	r := coordinator.Report{Host: a.System.Host, Items: []coordinator.ReportItem{}}
+	conn, err := a.find(ctx, w)
+	if err != nil {
+		return err
+	}
+	if conn != nil {
+		defer conn.Close()
+		if r, err = conn.Report(ctx); err != nil {
+			return &connectError{Address: w.Coordinator, Err: err, Asking: true}
+		}
+	}
+	if c.JSON {
+		return writeJSON(a.Stdout, r)
+	}
+	_, err = io.WriteString(a.Stdout, views.ReportText(r))
+	return err
+}
+
 // why explains one transaction.
 func (a *App) why(ctx context.Context, w arguments.Weaver, c whyCommand) error {
 	conn, err := a.running(ctx, w)

@@ -16,8 +16,7 @@ import (
 // networkScheme begins the addresses that other machines can reach.
 const networkScheme = "tcp://"
 
-// onNetwork says whether a coordinator is reached over the network, where a token
-// says who may come in, and nothing says who came.
+// onNetwork says whether a coordinator is reached over the network.
 func onNetwork(address string) bool { return strings.HasPrefix(address, networkScheme) }
 
 // exposedError is a daemon that the network could reach, and that lacks what

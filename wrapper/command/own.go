@@ -19,6 +19,7 @@ type ownCommands struct {
 	Status  statusCommand  `cmd:"" help:"List sessions and what they are doing."`
 	Why     whyCommand     `cmd:"" help:"Explain what a transaction waits for, or why it was refused."`
 	Locks   locksCommand   `cmd:"" help:"List the held locks."`
+	Report  reportCommand  `cmd:"" help:"Tell what was delayed or refused, or would have been."`
 	Resolve resolveCommand `cmd:"" help:"Settle a call whose outcome was lost."`
 }
 
@@ -52,6 +53,12 @@ type whyCommand struct {
 }
 
 type locksCommand struct {
+	reach
+
+	JSON bool `help:"Print JSON." name:"json"`
+}
+
+type reportCommand struct {
 	reach
 
 	JSON bool `help:"Print JSON." name:"json"`
@@ -103,6 +110,8 @@ func (a *App) dispatch(ctx context.Context, name string, c *ownCommands, inv arg
 		return a.why(ctx, w, c.Why)
 	case "locks":
 		return a.locks(ctx, w, c.Locks)
+	case "report":
+		return a.report(ctx, w, c.Report)
 	default:
 		return a.resolve(ctx, w, c.Resolve)
 	}

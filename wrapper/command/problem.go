@@ -16,6 +16,7 @@ import (
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
 	"github.com/tfweaver/tfweaver/wrapper/intercept"
 	"github.com/tfweaver/tfweaver/wrapper/plugins"
+	"github.com/tfweaver/tfweaver/wrapper/settings"
 	"github.com/tfweaver/tfweaver/wrapper/terraform"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
@@ -61,8 +62,7 @@ func explain(err error) (views.Problem, int) {
 		serving *serveError
 		local   *localError
 		exposed *exposedError
-		token   *tokenError
-		shared  *settingsError
+		broken  *settingsError
 	)
 	switch {
 	case errors.Is(err, errInterrupted):
@@ -77,12 +77,10 @@ func explain(err error) (views.Problem, int) {
 		return views.Problem{Summary: "No CLI to run", Detail: sentence(missing.Error())}, ExitSetup
 	case errors.As(err, &exposed):
 		return explainExposed(exposed), ExitSetup
-	case errors.As(err, &token):
-		return explainToken(token), ExitSetup
 	case errors.As(err, &local):
 		return explainLocal(), ExitSetup
-	case errors.As(err, &shared):
-		return explainSettings(shared), ExitSetup
+	case errors.As(err, &broken):
+		return explainSettings(broken), ExitSetup
 	case errors.As(err, &connect):
 		return explainConnect(connect), ExitSetup
 	case errors.As(err, &pack):
@@ -106,8 +104,9 @@ func explainConnect(e *connectError) views.Problem {
 	if e.Asking {
 		nothing, alone = "", ""
 	}
-	const settings = "-weaver-coordinator or TFWEAVER_COORDINATOR"
+	const where = "-weaver-coordinator or TFWEAVER_COORDINATOR"
 	var start *embedded.StartError
+	var token *tokenError
 	switch {
 	case errors.As(e.Err, &start):
 		p.Summary = "The coordinator cannot be started"
@@ -115,28 +114,38 @@ func explainConnect(e *connectError) views.Problem {
 		if !e.Asking {
 			p.Detail += "\n\n" + nothing + "To run Terraform without coordination, use -weaver-off."
 		}
+	case errors.As(e.Err, &token):
+		p = explainToken(token, nothing)
+	case errors.Is(e.Err, client.ErrNoToken):
+		p = explainToken(&tokenError{Where: e.Address, Err: e.Err}, nothing)
+	case errors.Is(e.Err, client.ErrTokenRefused):
+		p.Detail = fmt.Sprintf("The coordinator at %s knows another token. %sIs the one in TFWEAVER_TOKEN, or in the file that was named, the one that \"tfweaver serve -token-file\" was started with?", e.Address, nothing)
+	case errors.Is(e.Err, client.ErrCertificate):
+		p.Detail = sentence(e.Err.Error()) + "\n\n" + nothing + "The certificate that vouches for it is named by ca_file in " + settings.FileName + ", -weaver-ca-file or TFWEAVER_CA_FILE."
+	case errors.Is(e.Err, client.ErrPlaintext):
+		p.Detail = sentence(e.Err.Error()) + "\n\n" + nothing + "Correct " + where + "."
 	case e.Address == "":
 		p.Detail = fmt.Sprintf("The coordinator of this machine does not answer: %v.\n\n"+
 			"%sStart one with \"tfweaver serve --listen unix:///PATH\" and name it with "+
 			"-weaver-coordinator%s.", e.Err, nothing, alone)
 	case errors.Is(e.Err, client.ErrAddress):
-		p.Detail = sentence(e.Err.Error()) + "\n\n" + nothing + "Correct " + settings + "."
+		p.Detail = sentence(e.Err.Error()) + "\n\n" + nothing + "Correct " + where + "."
 	case errors.Is(e.Err, client.ErrDenied):
 		p.Detail = fmt.Sprintf("The coordinator at %s belongs to another user%s. A socket serves one user of one machine.\n\n"+
-			"%sRun as that user, take the address out of %s to use a coordinator of your own, or have it served to others with \"tfweaver serve -listen tcp://HOST:PORT\".", e.Address, cause(e.Err), nothing, settings)
+			"%sRun as that user, take the address out of %s to use a coordinator of your own, or have it served to others with \"tfweaver serve -listen tcp://HOST:PORT\".", e.Address, cause(e.Err), nothing, where)
 	default:
 		p.Detail = fmt.Sprintf("Nobody answers at %s%s.\n\n%sStart it with \"tfweaver serve --listen %s\", "+
-			"or correct %s.", e.Address, cause(e.Err), nothing, e.Address, settings)
+			"or correct %s.", e.Address, cause(e.Err), nothing, e.Address, where)
 	}
 	return p
 }
 
 // explainToken never shows the token.
-func explainToken(e *tokenError) views.Problem {
+func explainToken(e *tokenError, nothing string) views.Problem {
 	return views.Problem{
 		Summary: "No token for the coordinator",
 		Detail: sentence("a coordinator on the network asks for a token. "+e.Error()) +
-			" Nothing was sent to the cloud.\n\nPut the token into the variable TFWEAVER_TOKEN, or into a file that -weaver-token-file or TFWEAVER_TOKEN_FILE names. It is the content of the file that \"tfweaver serve -token-file\" was started with.",
+			"\n\n" + nothing + "Put the token into the variable TFWEAVER_TOKEN, or into a file that -weaver-token-file or TFWEAVER_TOKEN_FILE names. It is the content of the file that \"tfweaver serve -token-file\" was started with.",
 	}
 }
 

@@ -69,7 +69,7 @@ func (a *App) lead(ctx context.Context, c serveCommand) error {
 		dir = filepath.Join(state, "daemon")
 	}
 	return server.Run(ctx, server.Config{
-		Listen: c.Listen, Dir: dir, LeadWithin: refuseWithin, IdleExit: c.IdleExit, Version: tfweaver.Version, Logger: serveLog(a.Stderr),
+		Listen: c.Listen, Security: server.Security{CertFile: c.TLSCert, KeyFile: c.TLSKey, TokenFile: c.TokenFile}, Dir: dir, LeadWithin: refuseWithin, IdleExit: c.IdleExit, Version: tfweaver.Version, Logger: serveLog(a.Stderr),
 		Ready: func(address string, epoch uint64) error {
 			_, err := fmt.Fprintf(a.Stderr, "Serving %s, journal in %s (epoch %d). Ctrl-C to end.\n%s", address, dir, epoch, c.invitation(address, a.System.Host))
 			return err

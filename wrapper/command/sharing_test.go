@@ -169,7 +169,7 @@ func TestToken(t *testing.T) {
 			if err == nil {
 				return
 			}
-			problem, code := explain(err)
+			problem, code := explain(&connectError{Address: "tcp://h:1", Err: err})
 			if code != ExitSetup || !strings.Contains(problem.Detail, "TFWEAVER_TOKEN") || strings.Contains(problem.Detail, "xxx") {
 				t.Errorf("%+v, exit code %d", problem, code)
 			}
