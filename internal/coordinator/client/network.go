@@ -70,7 +70,6 @@ func dialNetwork(ctx context.Context, target, address string, c Credentials) (*C
 		return d.DialContext(ctx, "tcp", address)
 	}
 	return connect(ctx, target, dial,
-		grpc.WithAuthority(address),
 		grpc.WithTransportCredentials(credentials.NewTLS(config)),
 		grpc.WithPerRPCCredentials(bearer(token)),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pulse, Timeout: pulse}))
