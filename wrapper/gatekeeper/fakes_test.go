@@ -322,17 +322,17 @@ func (e fakeEngine) Doc(rule string) string { return "why " + rule }
 
 // fakeReader answers reads by their number from 0.
 type fakeReader struct {
-	answer func(n int, id string) (Object, error)
+	answer func(n int, id string) (intercept.Object, error)
 	mu     sync.Mutex
 	asked  []string
 }
 
-func (f *fakeReader) Read(_ context.Context, _ string, _ cty.Value, _, id string) (Object, error) {
+func (f *fakeReader) Read(_ context.Context, target intercept.Target) (intercept.Object, error) {
 	f.mu.Lock()
 	n := len(f.asked)
-	f.asked = append(f.asked, id)
+	f.asked = append(f.asked, target.ID)
 	f.mu.Unlock()
-	return f.answer(n, id)
+	return f.answer(n, target.ID)
 }
 
 func (f *fakeReader) reads() int {
@@ -342,14 +342,14 @@ func (f *fakeReader) reads() int {
 }
 
 // there and gone are what a read may find.
-func there(id string) Object { return Object{Exists: true, State: object(id)} }
+func there(id string) intercept.Object { return intercept.Object{Exists: true, State: object(id)} }
 
-func gone() Object { return Object{State: cty.NullVal(object("").Type())} }
+func gone() intercept.Object { return intercept.Object{State: cty.NullVal(object("").Type())} }
 
 // readable gives a rig a reader, and a provider to read with.
-func (r rig) readable(answer func(n int, id string) (Object, error)) *fakeReader {
+func (r rig) readable(answer func(n int, id string) (intercept.Object, error)) *fakeReader {
 	reader := &fakeReader{answer: answer}
-	r.config.Reader = reader
+	r.UseReader(reader)
 	r.Configured(context.Background(), "p", object("config"))
 	withSchemas(r)
 	return reader

@@ -62,9 +62,6 @@ type Config struct {
 	// Explain returns the report of any transaction, as client.Client.Explain
 	// does; nil when that is not possible.
 	Explain func(ctx context.Context, tx admission.TxID) (conflict.Report, admission.Status, error)
-	// Reader reads single objects with the credentials of this run; nil when
-	// that is not possible.
-	Reader Reader
 	// Wait bounds the time behind other sessions per call.
 	Wait time.Duration
 	// Mode is how much the run lets itself be coordinated in a realm; the realm
@@ -113,7 +110,10 @@ type Gatekeeper struct {
 	changes Changes
 	// reservation is that of the plan, nil when it needs none.
 	reservation *reservation
-	schemas     Schemas
+	// former are reservations of plans that are not applied any more.
+	former  []Grant
+	schemas Schemas
+	reader  Reader
 	// configs are the distinct configurations of each provider.
 	configs map[string][]cty.Value
 	// lives are the incarnations that the plan was made on, by node.
@@ -172,6 +172,10 @@ func (g *Gatekeeper) Plan(changes Changes) {
 	defer g.mu.Unlock()
 	g.changes = changes
 	g.lives = map[graph.NodeID]uint64{}
+	if r := g.reservation; r != nil && r.grant != nil {
+		g.former = append(g.former, r.grant)
+	}
+	g.reservation = nil
 }
 
 // UseSchemas tells where schemas are to be had. Without them nothing is known
@@ -180,6 +184,14 @@ func (g *Gatekeeper) UseSchemas(schemas Schemas) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.schemas = schemas
+}
+
+// UseReader tells how single objects are read. Without a reader nothing is
+// settled, and no reading is renewed.
+func (g *Gatekeeper) UseReader(reader Reader) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.reader = reader
 }
 
 // Configs are the distinct configurations that a provider was given so far.
@@ -223,9 +235,13 @@ func (g *Gatekeeper) forgetLife(id graph.NodeID) {
 // Flush passes on what was observed so far.
 func (g *Gatekeeper) Flush(ctx context.Context) { g.watched.flush(ctx) }
 
-// Finish is called when all calls were answered, before Summary. It waits for
-// the outcomes that are still being found out or reported, until ctx ends, and
-// gives the plan's reservation back. No call may be admitted afterwards.
+// Await waits, until ctx ends, for the outcomes that are still being found out
+// or reported. It is called when the CLI has ended and the reader still works.
+func (g *Gatekeeper) Await(ctx context.Context) { g.work.wait(ctx) }
+
+// Finish is called when all calls were answered, before Summary. It waits as
+// Await does, and gives the plan's reservation back. No call may be admitted
+// afterwards.
 func (g *Gatekeeper) Finish(ctx context.Context) {
 	g.work.wait(ctx)
 	g.withdraw(ctx)

@@ -5,6 +5,7 @@ package gatekeeper
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator"
@@ -14,17 +15,29 @@ import (
 	"github.com/tfweaver/tfweaver/wrapper/intercept"
 )
 
-// unclear says whether a call failed in a way that leaves open whether its
-// object is there: a create without a state, with errors that no rule knows to
-// be refusals. A provider that only stopped waiting is another matter, since
-// the cloud may still be at it. What no rule knows stands for itself alone:
-// nobody else waits for it, and nobody could find out.
+// unclear says whether a call ended in a way that leaves open whether its object
+// is there, and that can be read: with errors that no rule knows to be refusals
+// and without a state, or without an answer because the provider's process died.
+// A provider that only stopped waiting is another matter, since the cloud may
+// still be at it. What no rule knows stands for itself alone: nobody else waits
+// for it, and nobody could find out.
 func (p *permit) unclear(o intercept.Outcome) bool {
-	if o.Result != intercept.Failed || p.op.Action != admission.Create || exists(o.NewState) || !p.ruled || gaveUp(o.Diagnostics) {
+	switch {
+	case !p.ruled:
+		return false
+	case o.Result == intercept.Unknown:
+		return o.SenderDead
+	case o.Result != intercept.Failed || gaveUp(o.Diagnostics):
 		return false
 	}
+	_, known := o.Left()
+	return !known && !p.definite(o)
+}
+
+// definite says whether the errors of a call mean that it had no effect at all.
+func (p *permit) definite(o intercept.Outcome) bool {
 	_, definite, _ := p.gate.engine.Refusal(p.call.Provider, p.call.Type, errorTexts(o.Diagnostics))
-	return !definite
+	return definite
 }
 
 // errorTexts are a provider's errors as rules look at them.
@@ -38,43 +51,62 @@ func errorTexts(diagnostics []intercept.Diagnostic) []string {
 	return texts
 }
 
-// investigate reads what a failed create left behind, and reports that. Until
-// then the call counts as running, with all that it holds.
+// investigate reads what a call left behind that failed in an unclear way, and
+// reports that. Until then the call counts as running, with all that it holds.
 //
-// Presence says that the object is there, whoever made it. Absence is a proof
-// here although the sender lives: the error is the provider's own answer, so it
-// has ended the call and sends nothing more for it; what it had sent shows in
-// the cloud within the time that the rules give to a call whose sender is dead
-// (admission.Request.Lands), and the deciding read begins after that. The first
-// read, at once, is for presence alone. Where reading is not possible the
-// outcome is lost.
+// What the call was to achieve proves itself: a created object that is there
+// and rests, a deleted one that is gone. The opposite is a proof here although
+// this run lives. The error was the provider's own answer, or its process is
+// dead; either way it sends nothing more for this call. What it had sent shows
+// in the cloud within the time that the rules give to a call whose sender is
+// dead (admission.Request.Lands), and the deciding read begins after that. Where
+// reading is not possible the outcome is lost.
 func (p *permit) investigate(ctx context.Context, o intercept.Outcome) {
-	lands := time.Duration(p.request.Lands)
-	if lands <= 0 {
-		lands = time.Duration(admission.DefaultLands)
-	}
-	answered := time.Now()
+	answered, failed := time.Now(), 0
 	for pause := range looks() {
 		began := time.Now()
 		r, err := p.gate.read(ctx, p.node())
-		switch {
-		case err != nil:
-			p.gate.log.WarnContext(ctx, "what a failed create left behind is not known", "address", p.op.Address, "error", err)
+		if err != nil {
+			if failed++; failed < patientReads && !hopeless(ctx, err) {
+				sleep(ctx, pause)
+				continue
+			}
+			p.gate.log.WarnContext(ctx, "what a failed call left behind is not known", "address", p.op.Address, "error", err)
 			o.Result = intercept.Unknown
 			p.report(context.WithoutCancel(ctx), p.outcome(o))
 			return
-		case r.exists && r.terminal:
-			p.report(ctx, client.Outcome{Result: admission.Errored, Exists: true, Digest: r.seen.Observation.Digest})
-			return
-		case !r.exists && began.Sub(answered) >= lands:
-			p.report(ctx, client.Outcome{Result: admission.Errored})
+		}
+		failed = 0
+		left := p.lands() - began.Sub(answered)
+		if r.terminal && (achieved(p.op.Action, r.exists) || left <= 0) {
+			p.report(ctx, client.Outcome{Result: admission.Errored, Exists: r.exists, Digest: r.seen.Observation.Digest})
 			return
 		}
-		if !r.exists {
-			pause = min(pause, lands-time.Since(answered))
+		if left > 0 {
+			pause = min(pause, left)
 		}
-		sleep(ctx, pause) // when ctx ends the read fails
+		sleep(ctx, pause) // when ctx ends the next read fails
 	}
+}
+
+// hopeless says whether a read that failed is of no use to try again.
+func hopeless(ctx context.Context, err error) bool {
+	var never *unreadableError
+	return ctx.Err() != nil || errors.As(err, &never)
+}
+
+// achieved says whether what was found is what a call was to achieve, and could
+// be seen at no other time. An update changes what is there anyway.
+func achieved(a admission.Action, exists bool) bool {
+	return a == admission.Create && exists || a == admission.Delete && !exists
+}
+
+// lands is how long after the death of its sender the call may still show.
+func (p *permit) lands() time.Duration {
+	if p.request.Lands > 0 {
+		return time.Duration(p.request.Lands)
+	}
+	return time.Duration(admission.DefaultLands)
 }
 
 // node is the call's own object.

@@ -15,7 +15,7 @@ import (
 )
 
 func (p *permit) outcome(o intercept.Outcome) client.Outcome {
-	out := client.Outcome{Exists: exists(o.NewState)}
+	out := client.Outcome{Exists: p.left(o)}
 	result := o.Result
 	stopped := result == intercept.Failed && gaveUp(o.Diagnostics)
 	if stopped {
@@ -28,18 +28,25 @@ func (p *permit) outcome(o intercept.Outcome) client.Outcome {
 		out.Result = admission.Errored
 	case intercept.NotSent:
 		out.Result = admission.NotSent
-		// Nothing was changed, so what there was is still there.
-		out.Exists = p.op.Action != admission.Create
 		return out
 	default:
-		out.Result = admission.Lost
+		out.Result, out.Exists = admission.Lost, exists(o.NewState)
 		p.lost(stopped)
 		return out
 	}
-	if out.Exists {
+	if exists(o.NewState) {
 		p.describe(&out, o.NewState)
 	}
 	return out
+}
+
+// left says whether the object is there after a call. An answer without a state
+// that reports errors, and a call that was not sent, leave what there was.
+func (p *permit) left(o intercept.Outcome) bool {
+	if there, known := o.Left(); known {
+		return there
+	}
+	return p.op.Action != admission.Create
 }
 
 // gaveUp says whether a provider's error only means that it stopped waiting,

@@ -17,6 +17,7 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/ruleengine"
+	"github.com/tfweaver/tfweaver/wrapper/intercept"
 )
 
 const (
@@ -29,15 +30,8 @@ const (
 
 // Reader reads single objects with the credentials of this run.
 type Reader interface {
-	// Read imports and reads an object. What is not there is no error.
-	Read(ctx context.Context, provider string, config cty.Value, resourceType, importID string) (Object, error)
-}
-
-// Object is what a read found.
-type Object struct {
-	// State is null when the object is not there.
-	State  cty.Value
-	Exists bool
+	// Read imports and reads an object. That it is not there is no error.
+	Read(ctx context.Context, target intercept.Target) (intercept.Object, error)
 }
 
 // reads bounds what is read at the same time.
@@ -61,6 +55,7 @@ func (e *unreadableError) Error() string { return e.why }
 
 // source is how this run can read an object.
 type source struct {
+	reader Reader
 	config cty.Value
 	how    ruleengine.Target
 }
@@ -69,18 +64,18 @@ type source struct {
 // object of a node: the same import id may name different objects in two
 // accounts. The error is *unreadableError.
 func (g *Gatekeeper) source(node graph.Decl) (source, error) {
-	if g.config.Reader == nil {
+	g.mu.Lock()
+	reader, configs := g.reader, maps.Clone(g.configs)
+	g.mu.Unlock()
+	if reader == nil {
 		return source{}, &unreadableError{"this run has no way to read single objects"}
 	}
-	g.mu.Lock()
-	configs := maps.Clone(g.configs)
-	g.mu.Unlock()
 	why := error(&unreadableError{"no provider of this run is configured yet"})
 	for _, provider := range slices.Sorted(maps.Keys(configs)) {
 		for _, config := range configs[provider] {
 			how, err := g.engine.ReadBack(provider, config, node)
 			if err == nil {
-				return source{config, how}, nil
+				return source{reader, config, how}, nil
 			}
 			why = unreadable(err)
 		}
@@ -116,7 +111,9 @@ func (g *Gatekeeper) read(ctx context.Context, node graph.Decl) (reading, error)
 	if r.began, err = g.session.Moment(ctx); err != nil {
 		return reading{}, fmt.Errorf("ask for the place in the journal: %w", err)
 	}
-	object, err := g.config.Reader.Read(ctx, from.how.Provider, from.config, from.how.Type, from.how.ImportID)
+	object, err := from.reader.Read(ctx, intercept.Target{
+		Provider: from.how.Provider, Config: from.config, Type: from.how.Type, ID: from.how.ImportID,
+	})
 	if err != nil {
 		return reading{}, fmt.Errorf("read %s: %w", node.ID, err)
 	}
@@ -131,7 +128,7 @@ func (g *Gatekeeper) read(ctx context.Context, node graph.Decl) (reading, error)
 var errOther = errors.New("the read showed another object")
 
 // understand adds to a reading what the rules see in the object.
-func (g *Gatekeeper) understand(ctx context.Context, from source, node graph.Decl, object Object, r *reading) error {
+func (g *Gatekeeper) understand(ctx context.Context, from source, node graph.Decl, object intercept.Object, r *reading) error {
 	o := ruleengine.Object{Provider: from.how.Provider, ProviderConfig: from.config, Type: from.how.Type, State: object.State}
 	schema, err := g.schema(ctx, o)
 	if err != nil {

@@ -38,6 +38,7 @@ func (g *Gatekeeper) Reserve(ctx context.Context, order lowering.Order) error {
 	if changes == nil {
 		return nil
 	}
+	g.withdraw(ctx)
 	if err := g.lost(); err != nil {
 		return g.unreserved(ctx, &petition{gate: g, name: wholePlan}, err)
 	}
@@ -103,16 +104,21 @@ func (g *Gatekeeper) withPlan(r *admission.Request, call admission.CallID) {
 	r.Plan, r.Call = g.reservation.grant.Tx(), call
 }
 
-// withdraw gives the reservation back.
+// withdraw gives the reservations back.
 func (g *Gatekeeper) withdraw(ctx context.Context) {
 	g.mu.Lock()
-	r := g.reservation
-	g.reservation = nil
-	g.mu.Unlock()
-	if r == nil || r.grant == nil || g.lost() != nil {
-		return
+	grants := g.former
+	if r := g.reservation; r != nil && r.grant != nil {
+		grants = append(grants, r.grant)
 	}
-	if err := r.grant.Withdraw(ctx); err != nil && !errors.Is(err, client.ErrSessionEnded) {
-		g.log.WarnContext(ctx, "reservation not given back; it ends with the session", "tx", r.grant.Tx(), "error", err)
+	g.reservation, g.former = nil, nil
+	g.mu.Unlock()
+	if g.lost() != nil {
+		return // they ended with the session
+	}
+	for _, grant := range grants {
+		if err := grant.Withdraw(ctx); err != nil && !errors.Is(err, client.ErrSessionEnded) {
+			g.log.WarnContext(ctx, "reservation not given back; it ends with the session", "tx", grant.Tx(), "error", err)
+		}
 	}
 }
