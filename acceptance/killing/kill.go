@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tfweaver/tfweaver/acceptance/lab"
+	"github.com/tfweaver/tfweaver/internal/simcloud/activity"
 )
 
 // lookPeriod is how often a process is looked for that is not there yet.
@@ -22,7 +23,14 @@ func (p *play) kill(ctx context.Context) error {
 	if p.round.Victim != "" {
 		from = p.startOf(p.round.Victim)
 	}
-	if err := sleepUntil(ctx, from.Add(p.round.Delay)); err != nil {
+	due := from
+	if p.round.FromCall {
+		if err := p.awaitCall(ctx); err != nil {
+			return err
+		}
+		due = time.Now()
+	}
+	if err := sleepUntil(ctx, due.Add(p.round.Delay)); err != nil {
 		return err
 	}
 	for !p.over() {
@@ -38,6 +46,19 @@ func (p *play) kill(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// awaitCall waits until the cloud has accepted a call of the victim, or of anybody
+// where the victim serves all; or until there will be none.
+func (p *play) awaitCall(ctx context.Context) error {
+	return p.e.Cloud.Await(ctx, "the victim's first call is accepted", func(log activity.Log) bool {
+		for _, o := range log.Operations {
+			if o.Actor == p.round.Victim || p.round.Victim == "" && o.Actor != lab.Furniture {
+				return true
+			}
+		}
+		return p.over()
+	})
 }
 
 // hit kills a process and notes what the cloud was at.

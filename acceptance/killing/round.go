@@ -38,9 +38,10 @@ type Round struct {
 	// Victim is the session whose process is killed, empty where it is the
 	// coordinator of all.
 	Victim string
-	// Delay is the time from the start of the victim, or of the first session, to
-	// the kill.
-	Delay time.Duration
+	// Delay is the time to the kill from the start of the victim, or of the first
+	// session; or, with FromCall, from its first call that the cloud accepted.
+	Delay    time.Duration
+	FromCall bool
 	// Stagger are the times after which the sessions start, in the order of
 	// sessions.
 	Stagger [3]time.Duration
@@ -49,6 +50,7 @@ type Round struct {
 // Bounds of what is drawn. A session takes some two seconds on an idle machine.
 const (
 	longestDelay   = 2600 * time.Millisecond
+	longestCall    = 900 * time.Millisecond
 	longestStagger = 500 * time.Millisecond
 )
 
@@ -61,7 +63,13 @@ func Draw(seed uint64, number int) Round {
 	if !r.Target.serves() {
 		r.Victim = victim
 	}
-	r.Delay = time.Duration(random.Int64N(int64(longestDelay)))
+	// How long a session needs to its first call depends on the machine, so two of
+	// three moments are counted from there.
+	longest := longestDelay
+	if r.FromCall = random.IntN(3) > 0; r.FromCall {
+		longest = longestCall
+	}
+	r.Delay = time.Duration(random.Int64N(int64(longest)))
 	for n := range r.Stagger {
 		r.Stagger[n] = time.Duration(random.Int64N(int64(longestStagger)))
 	}
@@ -74,5 +82,9 @@ func (r Round) String() string {
 	if r.Victim != "" {
 		text += " of " + r.Victim
 	}
-	return text + fmt.Sprintf(" after %v", r.Delay.Round(time.Millisecond))
+	text += fmt.Sprintf(" after %v", r.Delay.Round(time.Millisecond))
+	if r.FromCall {
+		text += " of calls"
+	}
+	return text
 }
