@@ -47,7 +47,8 @@ func Connect(ctx context.Context, o Options) (*client.Client, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	asked := ctx
+	ctx, cancel := context.WithTimeout(ctx, o.within)
 	defer cancel()
 	for range attempts {
 		// Once by hand: gRPC would reduce the error to a text.
@@ -57,8 +58,15 @@ func Connect(ctx context.Context, o Options) (*client.Client, error) {
 		}
 		conn.Close()
 		c, err := client.DialWith(ctx, target, o.findOrStart)
-		if err == nil || !errors.Is(err, client.ErrUnreachable) {
-			return c, err
+		switch {
+		case err == nil:
+			return c, nil
+		case asked.Err() != nil:
+			return nil, asked.Err()
+		case ctx.Err() != nil:
+			return nil, o.unanswered(err)
+		case !errors.Is(err, client.ErrUnreachable):
+			return nil, o.misunderstood(err)
 		}
 	}
 	return nil, o.silent("coordinators end as soon as they are reached", errLeft)

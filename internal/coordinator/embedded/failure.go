@@ -6,8 +6,11 @@ package embedded
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/tfweaver/tfweaver/internal/coordinator/server"
 )
 
 // failureName is the file in which a coordinator that could not start says
@@ -32,6 +35,31 @@ func (e *StartError) Error() string {
 
 // Unwrap is the cause.
 func (e *StartError) Unwrap() error { return e.Err }
+
+// unanswered is a coordinator that takes connections and says nothing, as one
+// does that was stopped by a signal. Nobody may take its place: it would go on
+// deciding once it is continued.
+func (o Options) unanswered(err error) error {
+	l, ok, readErr := server.ReadLeader(o.Dir)
+	if !ok || readErr != nil {
+		return o.silent("one was found that does not answer", err)
+	}
+	return o.silent(fmt.Sprintf("the one that runs (process %d, tfweaver %s) does not answer; if it was stopped, continue it with `kill -CONT %d`, or end it with `kill -KILL %d` and the next run starts another",
+		l.PID, l.Version, l.PID, l.PID), err)
+}
+
+// misunderstood is a coordinator of another version that serves this user
+// already.
+func (o Options) misunderstood(err error) error {
+	l, ok, readErr := server.ReadLeader(o.Dir)
+	if !ok || readErr != nil {
+		return &StartError{Reason: err.Error(), Err: err}
+	}
+	return &StartError{
+		Reason: fmt.Sprintf("%v; the one that runs (process %d) ends by itself when nobody uses it any more, or end it with `kill %d` once no run is under way", err, l.PID, l.PID),
+		Err:    err,
+	}
+}
 
 // failure is the content of the file.
 type failure struct {

@@ -48,6 +48,10 @@ type Options struct {
 	Version string
 	// Logger is that of Serve; nil discards.
 	Logger *slog.Logger
+
+	// fileSystem and within are systemFileSystem and startWithin but in tests.
+	fileSystem fileSystem
+	within     time.Duration
 }
 
 // DefaultDir is the state folder of this user: tfweaver in XDG_STATE_HOME, or
@@ -87,13 +91,20 @@ func (o Options) complete() (Options, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.fileSystem == nil {
+		o.fileSystem = systemFileSystem
+	}
+	if o.within == 0 {
+		o.within = startWithin
+	}
 	return o, nil
 }
 
-// socket is where the leader of an epoch listens. The path is as short as may
-// be: the system allows about a hundred bytes.
+// socket is where the leader of an epoch listens. The process is part of the
+// name, as an epoch may come twice where an older journal was put back. The path
+// is as short as may be: the system allows about a hundred bytes.
 func (o Options) socket(epoch uint64) string {
-	return filepath.Join(o.runtime(), o.prefix()+strconv.FormatUint(epoch, 10)+".sock")
+	return filepath.Join(o.runtime(), o.prefix()+strconv.FormatUint(epoch, 10)+"-"+strconv.Itoa(os.Getpid())+".sock")
 }
 
 // prefix begins the names of the sockets that belong to the state folder.
@@ -119,7 +130,7 @@ func (o Options) runtime() string {
 // fits says whether a folder leaves room for the sockets of all leaders to
 // come.
 func (o Options) fits(dir string) bool {
-	return len(filepath.Join(dir, o.prefix()))+len("0123456789.sock") <= server.MaxSocketPath
+	return len(filepath.Join(dir, o.prefix()))+len("012345678-4194304.sock") <= server.MaxSocketPath
 }
 
 // Variables that name the folders.
@@ -134,6 +145,9 @@ func (o Options) prepare() error {
 		return &StartError{
 			Reason: fmt.Sprintf("the path of the sockets' folder %s is too long for sockets: set %s to a shorter one", dir, runtimeVariable),
 		}
+	}
+	if err := o.onNetwork(); err != nil {
+		return err
 	}
 	if err := prepare("the state folder", o.Dir, stateVariable); err != nil {
 		return err

@@ -5,6 +5,7 @@ package embedded
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,7 +68,7 @@ func TestDefaults(t *testing.T) {
 	if want := filepath.Join(state, "tfweaver"); o.Dir != want {
 		t.Errorf("state folder %s; want %s", o.Dir, want)
 	}
-	if socket := o.socket(7); filepath.Dir(socket) != filepath.Join(runtime, "tfweaver") || !strings.HasSuffix(socket, "-7.sock") {
+	if socket := o.socket(7); filepath.Dir(socket) != filepath.Join(runtime, "tfweaver") || !strings.HasSuffix(socket, fmt.Sprintf("-7-%d.sock", os.Getpid())) {
 		t.Errorf("socket %s", socket)
 	}
 	if want := []string{"serve", "--embedded", "--dir=" + o.Dir, "--idle-exit=1m0s"}; !slices.Equal(o.Args, want) {

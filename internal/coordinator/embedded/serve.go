@@ -27,6 +27,8 @@ func Serve(ctx context.Context, o Options) error {
 	if dir := os.Getenv(runtimeVariable); dir != "" && filepath.Dir(o.runtime()) != filepath.Clean(dir) && o.Runtime == "" {
 		o.Logger.Warn("no sockets in "+runtimeVariable+": its path is relative or too long", "instead", o.runtime())
 	}
+	ctx, watch, cancel := o.whileInPlace(ctx)
+	defer cancel()
 	err = server.Run(ctx, server.Config{
 		Address:    func(epoch uint64) string { return "unix://" + o.socket(epoch) },
 		Dir:        o.Dir,
@@ -35,7 +37,11 @@ func Serve(ctx context.Context, o Options) error {
 		Version:    o.Version,
 		Embedded:   true,
 		Logger:     o.Logger,
-		Ready:      func(_ string, epoch uint64) error { o.sweep(epoch); return nil },
+		Ready: func(_ string, epoch uint64) error {
+			o.sweep(epoch)
+			watch(epoch)
+			return nil
+		},
 	})
 	if err != nil {
 		o.confess(err)

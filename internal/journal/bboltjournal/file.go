@@ -131,15 +131,24 @@ func openWithContent(name string, flag int, perm os.FileMode) (*os.File, error) 
 		return nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		return f, nil
+	if err == nil {
+		err = usable(name, info)
 	}
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%w: it is no regular file", journal.ErrCorrupt)
-	} else if err == nil {
-		err = errEmpty
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	return nil, errors.Join(err, f.Close())
+	return f, nil
+}
+
+// usable refuses what cannot be a journal of this user.
+func usable(path string, info os.FileInfo) error {
+	switch {
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%w: it is no regular file", journal.ErrCorrupt)
+	case info.Size() == 0:
+		return errEmpty
+	}
+	return storageError(path, checkFile(info))
 }
 
 // guarded turns a panic over a damaged file, and the fault of a mapped page

@@ -31,6 +31,18 @@ func checkFolder(dir string) error {
 	return fmt.Errorf("others may write to the journal's folder %s (mode %04o): %s", dir, perm, remedy)
 }
 
+// checkFile refuses a file that others can read or write, or that somebody else
+// owns: it holds the secret behind the sessions' credentials.
+func checkFile(info os.FileInfo) error {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
+		return &exposedError{reason: fmt.Sprintf("it belongs to user %d", st.Uid), remedy: fmt.Sprintf("make it yours with `chown %d`", os.Geteuid())}
+	}
+	if perm := info.Mode().Perm(); perm&0o077 != 0 {
+		return &exposedError{reason: fmt.Sprintf("others can use it, its mode is %04o", perm), remedy: "run `chmod 600` on it"}
+	}
+	return nil
+}
+
 // syncFolder makes the entries of a folder durable.
 func syncFolder(dir string) error {
 	f, err := os.Open(dir)

@@ -12,7 +12,8 @@ import (
 	"syscall"
 )
 
-// StorageError is a disk that does not take or give what the journal asks for.
+// StorageError is a file or a disk that does not take or give what the journal
+// asks for, or a file that is not this user's alone.
 // Nothing that was acknowledged is lost by it.
 type StorageError struct {
 	// Path is the journal's file.
@@ -23,14 +24,17 @@ type StorageError struct {
 
 // Error names the file, what is wrong and the remedy.
 func (e *StorageError) Error() string {
-	return fmt.Sprintf("%s: the disk refuses the journal (%s): %s", e.Path, systemReason(e.Err), e.remedy())
+	return fmt.Sprintf("%s: the journal cannot be used (%s): %s", e.Path, systemReason(e.Err), e.remedy())
 }
 
 // Unwrap is what the operating system says.
 func (e *StorageError) Unwrap() error { return e.Err }
 
 func (e *StorageError) remedy() string {
+	var exposed *exposedError
 	switch {
+	case errors.As(e.Err, &exposed):
+		return exposed.remedy + ", or use another state folder"
 	case isFull(e.Err):
 		return "free some space there; nothing that was written before is lost"
 	case errors.Is(e.Err, syscall.EROFS):
@@ -41,6 +45,14 @@ func (e *StorageError) remedy() string {
 		return "check that disk; nothing that was written before is lost as long as it can be read"
 	}
 }
+
+// exposedError is a file that is not this user's alone.
+type exposedError struct{ reason, remedy string }
+
+func (e *exposedError) Error() string { return e.reason }
+
+// Is makes it an error about permissions.
+func (e *exposedError) Is(target error) bool { return target == fs.ErrPermission }
 
 // storageError names the journal's file for an error of the operating system.
 func storageError(path string, err error) error {
