@@ -10,7 +10,6 @@ import (
 
 	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
-	"github.com/tfweaver/tfweaver/internal/core/lock"
 )
 
 // freshness is how old knowledge may be on which a change is refused.
@@ -32,7 +31,7 @@ func (g *Gatekeeper) lookAgain(ctx context.Context, p *petition, report conflict
 }
 
 // short says whether a reason is a lack of capacity.
-func short(c conflict.Conflict) bool { return c.Relation == string(lock.Capacity) }
+func short(c conflict.Conflict) bool { return c.Capacity != nil }
 
 // outdated are the objects whose condition decides a refusal, as far as it was
 // not seen lately; each once.
@@ -40,7 +39,7 @@ func outdated(report conflict.Report) []graph.Decl {
 	var list []graph.Decl
 	seen := map[string]bool{}
 	for _, c := range report.Conflicts {
-		if c.Fact == nil || c.Fact.Age < freshness.Seconds() {
+		if c.Fact == nil || short(c) || c.Fact.Age < freshness.Seconds() {
 			continue
 		}
 		r := c.Resource

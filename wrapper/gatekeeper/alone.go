@@ -18,7 +18,7 @@ type alone struct{ warn sync.Once }
 // opposed to one that answers and refuses. The client has waited for it by
 // then, as long as the lease and a little more.
 func unreachable(err error) bool {
-	return errors.Is(err, client.ErrUnreachable)
+	return errors.Is(err, client.ErrUnreachable) || errors.Is(err, client.ErrLost)
 }
 
 // mayGoAlone says whether a call is sent although the coordinator cannot be

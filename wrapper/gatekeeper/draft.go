@@ -115,7 +115,7 @@ func (d *draft) mode() Mode {
 // request implements petition.lower; a plan is the same in each round.
 func (d *draft) request(context.Context, int) (admission.Request, error) {
 	return admission.Request{
-		Session: admission.SessionID(d.gate.session.ID()), Action: admission.Reserve, Address: wholePlan,
+		Session: admission.SessionID(d.gate.session.ID()), Action: admission.Reserve,
 		Nodes: d.nodes, Calls: d.calls, Whole: d.whole,
 	}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
@@ -183,10 +184,14 @@ func refuses(r conflict.Report) bool {
 	if r.Decision != "" {
 		return r.Decision != conflict.Wait
 	}
-	for _, c := range r.Conflicts {
-		if c.Fact != nil && (c.Holder == nil || c.Holder.State != conflict.Declared) {
+	return slices.ContainsFunc(r.Conflicts, func(c conflict.Conflict) bool {
+		switch {
+		case c.Failed != "", c.Exceeded:
 			return true
+		case short(c):
+			return c.Capacity.Hopeless
+		default: // what has been declared will come
+			return c.Fact != nil && (c.Holder == nil || c.Holder.State != conflict.Declared)
 		}
-	}
-	return false
+	})
 }

@@ -43,8 +43,8 @@ func (g *Gatekeeper) giveUp(a *admittance) error {
 	reason := fmt.Sprintf("it waited %s for other sessions, as long as -weaver-wait allows", g.config.Wait.Round(time.Second))
 	report := a.lastReport()
 	g.noteRefused(views.Refused{Address: a.name(), Reason: reason, Report: report})
-	refusal := &intercept.Refusal{Summary: "Change refused: waited too long for another session"}
-	refusal.Detail = a.name() + " was not sent to the provider: " + reason + "."
+	refusal := &intercept.Refusal{Summary: a.subject() + " refused: waited too long for another session"}
+	refusal.Detail = a.spared() + ": " + reason + "."
 	if report == nil {
 		refusal.Detail += " Nothing was changed. Run the command again."
 		return refusal
@@ -84,9 +84,25 @@ func (g *Gatekeeper) fail(a *admittance, err error) error {
 	}
 	g.noteRefused(views.Refused{Address: a.name(), Reason: reason})
 	return &intercept.Refusal{
-		Summary: "Change not sent: no admission from the coordinator",
-		Detail:  fmt.Sprintf("%s was not sent to the provider: %s. Nothing was changed.%s", a.name(), reason, remedy),
+		Summary: a.subject() + " not sent: no admission from the coordinator",
+		Detail:  fmt.Sprintf("%s: %s. Nothing was changed.%s", a.spared(), reason, remedy),
 	}
+}
+
+// subject is what was refused, at the beginning of a title.
+func (a *admittance) subject() string {
+	if a.name() == wholePlan {
+		return "Plan"
+	}
+	return "Change"
+}
+
+// spared says that nothing was done.
+func (a *admittance) spared() string {
+	if a.name() == wholePlan {
+		return wholePlan + " was not applied"
+	}
+	return a.name() + " was not sent to the provider"
 }
 
 // lastReport is the report of the last decision, nil when there was none.

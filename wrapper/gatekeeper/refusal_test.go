@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,12 +94,20 @@ func TestRefusalsBlameWhomTheyShould(t *testing.T) {
 		title  string
 		own    int
 	}{
-		"own state":        {needed("mine", "mine"), "other objects of this state", 1},
-		"one of another":   {needed("mine", "theirs"), "other objects still need it", 0},
-		"of nobody known":  {needed(""), "other objects still need it", 0},
-		"another session":  {change(blamed("alice", 0), func(r *conflict.Report) { r.Decision = conflict.Reject }), "conflicts with another session", 0},
-		"the same run":     {change(blamed("bob", 0), func(r *conflict.Report) { r.Decision, r.Requester.Session = conflict.Reject, "bob-7" }), "another change of this run", 0},
-		"not there":        {change(blamed("x", 0), func(r *conflict.Report) { r.Decision, r.Conflicts[0].Holder = conflict.Reject, nil }), "not as planned", 0},
+		"own state":       {needed("mine", "mine"), "other objects of this state", 1},
+		"one of another":  {needed("mine", "theirs"), "other objects still need it", 0},
+		"of nobody known": {needed(""), "other objects still need it", 0},
+		"another session": {change(blamed("alice", 0), func(r *conflict.Report) { r.Decision = conflict.Reject }), "conflicts with another session", 0},
+		"the same run":    {change(blamed("bob", 0), func(r *conflict.Report) { r.Decision, r.Requester.Session = conflict.Reject, "bob-7" }), "another change of this run", 0},
+		"not there":       {change(blamed("x", 0), func(r *conflict.Report) { r.Decision, r.Conflicts[0].Holder = conflict.Reject, nil }), "not as planned", 0},
+		"not enough":      {short20(), "there is not enough left", 0},
+		"a dead half": {change(blamed("bob", 0), func(r *conflict.Report) {
+			r.Decision, r.Conflicts[0].Failed, r.Conflicts[0].Holder = conflict.Reject, "create a.b", nil
+		}), "belongs with it has failed", 0},
+		"unforeseen": {change(blamed("alice", 0), func(r *conflict.Report) { r.Decision, r.Conflicts[0].Exceeded = conflict.Reject, true }), "more than was held", 0},
+		"half replaced": {change(blamed("alice", 0), func(r *conflict.Report) {
+			r.Decision, r.Conflicts[0].Holder.State, r.Conflicts[0].Holder.Result = conflict.Replan, conflict.Ended, "half replaced"
+		}), "half replaced", 0},
 		"an outdated plan": {change(blamed("alice", 0), func(r *conflict.Report) { r.Decision = conflict.Replan }), "out of date", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +121,8 @@ func TestRefusalsBlameWhomTheyShould(t *testing.T) {
 			if !strings.Contains(got, tt.title) {
 				t.Errorf("the text is\n%s", got)
 			}
-			title, _, _ := strings.Cut(strings.TrimPrefix(got, "Change refused: "), "\n")
+			_, title, _ := strings.Cut(got, " refused: ")
+			title, _, _ = strings.Cut(title, "\n")
 			if !strings.Contains(string(page), "| "+title+" |") {
 				t.Errorf("the documentation does not have %q", title)
 			}
@@ -120,7 +130,7 @@ func TestRefusalsBlameWhomTheyShould(t *testing.T) {
 			if len(s.Refused[0].OwnState) != tt.own {
 				t.Errorf("summary %+v", s)
 			}
-			if blames := name == "another session" || name == "an outdated plan"; blames != (len(s.InWay) == 1) {
+			if blames := slices.Contains([]string{"another session", "an outdated plan", "not enough", "unforeseen"}, name); blames != (len(s.InWay) == 1) {
 				t.Errorf("in the way %v", s.InWay)
 			}
 		})

@@ -14,7 +14,7 @@ import (
 )
 
 // wholePlan is what a reservation is called in front of people.
-const wholePlan = "the plan"
+const wholePlan = "The plan"
 
 // reservation is what an approved plan needs together: it was granted before
 // the first call.

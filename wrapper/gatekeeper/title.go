@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
@@ -14,20 +15,43 @@ import (
 // title says what kind of refusal a report is. It blames another session only
 // where one is at work.
 func title(report conflict.Report, own []string) string {
-	switch {
-	case report.Decision == conflict.Replan:
-		return "Change refused: the plan is out of date"
-	case len(own) > 0:
-		return "Change refused: other objects of this state still need it"
-	case inUse(report):
-		return "Change refused: other objects still need it"
-	case len(views.Foreign(report)) > 0:
-		return "Change refused: it conflicts with another session"
-	case slices.ContainsFunc(report.Conflicts, func(c conflict.Conflict) bool { return c.Holder != nil }):
-		return "Change refused: another change of this run is in the way"
-	default:
-		return "Change refused: what it depends on is not as planned"
+	subject := "Change refused: "
+	if report.Action == string(admission.Reserve) {
+		subject = "Plan refused: "
 	}
+	return subject + grounds(report, own)
+}
+
+func grounds(report conflict.Report, own []string) string {
+	has := func(f func(conflict.Conflict) bool) bool { return slices.ContainsFunc(report.Conflicts, f) }
+	switch {
+	case has(func(c conflict.Conflict) bool { return c.Failed != "" }):
+		return "a change that belongs with it has failed"
+	case has(func(c conflict.Conflict) bool { return c.Exceeded }):
+		return "it needs more than was held for the plan"
+	case has(halfReplaced):
+		return "another run left it half replaced"
+	case report.Decision == conflict.Replan:
+		return "the plan is out of date"
+	case has(short):
+		return "there is not enough left"
+	case len(own) > 0:
+		return "other objects of this state still need it"
+	case inUse(report):
+		return "other objects still need it"
+	case len(views.Foreign(report)) > 0:
+		return "it conflicts with another session"
+	case has(func(c conflict.Conflict) bool { return c.Holder != nil }):
+		return "another change of this run is in the way"
+	default:
+		return "what it depends on is not as planned"
+	}
+}
+
+// halfReplaced says whether an object was deleted for a replace whose run ended
+// before it made the object anew.
+func halfReplaced(c conflict.Conflict) bool {
+	return c.Holder != nil && c.Holder.Result == admission.HalfReplaced
 }
 
 // ownState names the objects that keep a change from being made, when all of
