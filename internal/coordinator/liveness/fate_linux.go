@@ -113,7 +113,7 @@ func (s stat) ended() bool { return (s.state == 'Z' || s.state == 'X') && s.thre
 
 // Fields of proc_pid_stat(5), counted from the state, which is the third.
 const (
-	fieldState   = 3 - 3
+	fieldState   = 0
 	fieldThreads = 20 - 3
 	fieldStarted = 22 - 3
 )
