@@ -18,6 +18,7 @@ func (d *decoder) reading(r *resource, content *hcl.BodyContent) {
 	if attr := attrs["import_id"]; attr != nil {
 		r.importID = d.expression(attr.Expr, d.pure, rootID, rootProvider, rootLocal, rootRealm, rootTable)
 	}
+	r.volatile = d.texts(attrs["volatile"])
 	r.terminal = d.terminal(attrs["terminal"])
 	r.times = d.times(attrs)
 	r.refusals = d.errorBlocks(content.Blocks)

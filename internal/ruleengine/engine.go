@@ -69,7 +69,8 @@
 // delete needs its object unreferenced.
 //
 // A resource block may also have import_id (over id; what ImportResourceState
-// takes, the id itself if not said), and terminal, lands, timeout and error,
+// takes, the id itself if not said), volatile (attributes that change with other
+// objects and are in no digest), and terminal, lands, timeout and error,
 // which come before those of the pack. A rule with confidence = "low" asks for
 // nothing: see [Shadow].
 //
@@ -175,6 +176,7 @@ type Engine struct {
 	packs []*pack
 	// pure are the functions of every expression, ambient those of realms.
 	pure, ambient map[string]function.Function
+	volatile      map[string]bool // attributes that are in no digest
 }
 
 // Environment looks up an environment variable; ok is false when it is not
@@ -184,13 +186,13 @@ type Environment func(name string) (value string, ok bool)
 // WithEnvironment returns the engine with another environment than that of
 // this process.
 func (e *Engine) WithEnvironment(env Environment) *Engine {
-	return &Engine{packs: e.packs, pure: e.pure, ambient: environmentFunctions(e.pure, env)}
+	return &Engine{packs: e.packs, pure: e.pure, ambient: environmentFunctions(e.pure, env), volatile: e.volatile}
 }
 
 // newEngine holds packs together, with the environment of this process.
 func newEngine(packs []*pack) *Engine {
 	pure := functions()
-	return &Engine{packs: packs, pure: pure, ambient: environmentFunctions(pure, os.LookupEnv)}
+	return &Engine{packs: packs, pure: pure, ambient: environmentFunctions(pure, os.LookupEnv), volatile: volatile(packs)}
 }
 
 // PackInfo describes a loaded pack.

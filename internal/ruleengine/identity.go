@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
@@ -176,10 +177,34 @@ func digest(v cty.Value, paths cty.PathSet) string {
 }
 
 // Digest identifies the attributes of an object: the SHA-256, in hexadecimal,
-// of its state in canonical form, sensitive and null parts left out. Two reads
-// of an unchanged object have the same digest.
+// of its state in canonical form, sensitive and null parts left out, and so are
+// attributes that a rule calls volatile, whichever type it is that has them. Two
+// reads of an unchanged object have the same digest.
 func (e *Engine) Digest(state cty.Value, sensitive cty.PathSet) string {
-	return digest(state, sensitive)
+	return digest(e.lasting(state), sensitive)
+}
+
+// lasting is a state without its volatile attributes.
+func (e *Engine) lasting(state cty.Value) cty.Value {
+	if state == cty.NilVal || state.IsMarked() || !state.IsKnown() || state.IsNull() || !state.Type().IsObjectType() {
+		return state
+	}
+	attrs := state.AsValueMap()
+	maps.DeleteFunc(attrs, func(name string, _ cty.Value) bool { return e.volatile[name] })
+	return cty.ObjectVal(attrs)
+}
+
+// volatile are the volatile attributes of all types.
+func volatile(packs []*pack) map[string]bool {
+	names := map[string]bool{}
+	for _, p := range packs {
+		for _, r := range p.resources {
+			for _, name := range r.volatile {
+				names[name] = true
+			}
+		}
+	}
+	return names
 }
 
 // CloudID returns the id of an operation's object in the spelling that its rule

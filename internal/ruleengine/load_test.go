@@ -108,6 +108,7 @@ func TestBrokenPacks(t *testing.T) {
 		"terminal":                {thing("terminal = selv.done"), "Unknown variable", `Did you mean "self"?`, "demo/pack.hcl:13"},
 		"terminal of the pack":    {strings.Replace(head, "  realm", "  terminal = done\n  realm", 1), "Unknown variable", `"done"`, "demo/pack.hcl:5"},
 		"import id of a state":    {thing("import_id = self.id"), "Unknown variable", "id, provider, local", "demo/pack.hcl:13"},
+		"volatile":                {thing("volatile = [self.id]"), "Not a plain string", "quoted strings", "demo/pack.hcl:13"},
 		"lands":                   {thing(`lands = "soon"`), "Invalid lands", `"90s"`, "demo/pack.hcl:13"},
 		"lands before":            {thing(`lands = "-1s"`), "Invalid lands", "above 0", "demo/pack.hcl:13"},
 		"lands as a number":       {thing(`lands = 5`), "Invalid lands", `"90s"`, "demo/pack.hcl:13"},
@@ -304,7 +305,11 @@ func FuzzLoadPack(f *testing.F) {
 				op := operation(t, resourceType, "prior {\nid = \"a\"\n}\nplanned {\nid = unknown\nname = \"b\"\n}\nsensitive = [\"box\"]\n")
 				op.Provider = strings.ReplaceAll(pack.Provider, "*", "x")
 				// Errors are fine: a made-up rule seldom fits made-up values.
-				_, _ = e.WithEnvironment(noEnvironment).Lower(t.Context(), op, nil)
+				e := e.WithEnvironment(noEnvironment)
+				_, _ = e.Lower(t.Context(), op, nil)
+				seen, _, _ := e.See(ruleengine.Object{Provider: op.Provider, ProviderConfig: op.ProviderConfig, Type: op.Type, State: op.Prior, Sensitive: op.Sensitive})
+				_, _ = e.ReadBack(op.Provider, op.ProviderConfig, seen.Observation.Decl)
+				_, _, _ = e.Refusal(op.Provider, op.Type, []string{"[FULL] a", src})
 			}
 		}
 	})

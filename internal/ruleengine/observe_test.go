@@ -227,6 +227,33 @@ func TestDigest(t *testing.T) {
 	}
 }
 
+// What changes with other objects is in no digest, so that their changes are
+// none of this one.
+func TestVolatileAttributesAreInNoDigest(t *testing.T) {
+	t.Parallel()
+	none := cty.NewPathSet()
+	shelf := func(boxes int64, places int64) cty.Value {
+		return cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("s"), "boxes": cty.NumberIntVal(boxes), "places": cty.NumberIntVal(places)})
+	}
+	e := stock(t)
+	if e.Digest(shelf(1, 5), none) != e.Digest(shelf(2, 5), none) {
+		t.Error("a volatile attribute is in the digest")
+	}
+	if e.Digest(shelf(1, 5), none) == e.Digest(shelf(1, 6), none) {
+		t.Error("another attribute is not in the digest")
+	}
+	op := stockOperation(t, "stock_shelf", "prior {\nid = \"s\"\n}")
+	seen, ok, err := e.See(ruleengine.Object{Provider: op.Provider, ProviderConfig: op.ProviderConfig, Type: op.Type, State: shelf(3, 5), Sensitive: none})
+	if err != nil || !ok || seen.Observation.Digest != e.Digest(shelf(4, 5), none) {
+		t.Errorf("%+v, %v, %v", seen.Observation, ok, err)
+	}
+	for _, v := range []cty.Value{cty.NilVal, cty.DynamicVal, cty.NullVal(cty.EmptyObject), cty.StringVal("s"), shelf(1, 1).Mark("m")} {
+		if e.Digest(v, none) == "" {
+			t.Errorf("%#v has no digest", v)
+		}
+	}
+}
+
 func TestDoc(t *testing.T) {
 	t.Parallel()
 	e := demo(t)

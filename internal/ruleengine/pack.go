@@ -69,6 +69,7 @@ type resource struct {
 	events           map[admission.Action]*event
 	consumes         []*consumption
 	buckets          []*bucket
+	volatile         []string
 	importID         hcl.Expression // over id; nil: the id itself
 	terminal         hcl.Expression // over self; nil: as the pack says
 	times            times

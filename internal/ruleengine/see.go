@@ -26,8 +26,17 @@ func (e *Engine) See(o Object) (seen Seen, ok bool, err error) {
 		return Seen{}, false, nil
 	}
 	if r == nil {
-		return seeUnruled(op, o)
+		seen, ok, err = seeUnruled(op, o)
+	} else {
+		seen, ok, err = e.seeRuled(p, r, op, o)
 	}
+	if ok && !o.Gone {
+		seen.Observation.Digest = e.Digest(o.State, o.Sensitive)
+	}
+	return seen, ok, err
+}
+
+func (e *Engine) seeRuled(p *pack, r *resource, op Operation, o Object) (Seen, bool, error) {
 	a, err := e.account(p, o.Provider, o.ProviderConfig)
 	if err != nil {
 		return Seen{}, false, err
@@ -93,9 +102,5 @@ func seeUnruled(op Operation, o Object) (Seen, bool, error) {
 }
 
 func observation(self graph.Decl, o Object) admission.Observation {
-	obs := admission.Observation{Decl: self, Exists: !o.Gone, Address: o.Address}
-	if !o.Gone {
-		obs.Digest = digest(o.State, o.Sensitive)
-	}
-	return obs
+	return admission.Observation{Decl: self, Exists: !o.Gone, Address: o.Address}
 }

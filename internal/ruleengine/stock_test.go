@@ -71,6 +71,7 @@ resource "stock_shelf" {
   id = self.id
   parent "realm" {}
   import_id = "shelf:${upper(id)}"
+  volatile  = ["boxes"]
   lands     = "1m"
   bucket "places" {
     limit = self.places

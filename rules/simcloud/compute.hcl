@@ -11,6 +11,8 @@ resource "simcloud_managed_disk" {
     id = arm_scope(id, "resourceGroups")
   }
 
+  volatile = ["attached_machine_ids"]
+
   bucket "slots" {
     limit  = self.max_shares
     use    = length(self.attached_machine_ids)

@@ -13,6 +13,8 @@ resource "simcloud_quota" {
     id = arm_scope(id, "subscriptions")
   }
 
+  volatile = ["used"]
+
   bucket "cores" {
     limit  = self.limit
     use    = self.used

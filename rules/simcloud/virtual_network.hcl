@@ -38,6 +38,8 @@ resource "simcloud_subnet" {
     id = arm_scope(id, "virtualNetworks")
   }
 
+  volatile = ["used_addresses"]
+
   # The cloud keeps the first four addresses and the last one for itself.
   bucket "addresses" {
     limit  = usable_addresses(self.address_prefix, 5)
