@@ -16,6 +16,8 @@ type asked struct {
 	guards []Guard
 	// claim are the places of the calls of the claim that it begins.
 	claim []int
+	// wide is true when locks are those of a claim, towards other runs.
+	wide bool
 }
 
 // asks is what a waiter outside of any active claim asks for.
@@ -24,7 +26,7 @@ func (s *State) asks(e *entry) asked {
 	a := asked{locks: tx.Locks, demand: e.demand, guards: tx.Guards}
 	if tx.Action == Reserve {
 		if tx.Whole {
-			a.locks = e.union
+			a.locks, a.guards, a.wide = e.union, e.guards, true
 		}
 		return a
 	}
@@ -36,6 +38,7 @@ func (s *State) asks(e *entry) asked {
 		a.demand = nil // it was reserved with the plan
 	}
 	if a.claim = p.claim(i, s.taken(tx.Plan, p)); len(a.claim) > 0 {
+		a.wide = true
 		a.locks = lock.Union(p.locks(a.claim), tx.Locks)
 		a.guards = append(p.guards(a.claim), tx.Guards...)
 	}

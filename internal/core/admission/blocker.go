@@ -60,7 +60,7 @@ func (s *State) Place(id TxID) (position, ahead int) {
 // other runs, claims.
 func (s *State) conflicts(e *entry, a *asked) []lock.Conflict {
 	list := s.locks.Conflicts(lock.Owner(e.ID), e.Locks)
-	if len(a.claim) > 0 {
+	if a.wide {
 		list = append(list, s.foreignCalls(e.Session, a.locks)...)
 	}
 	if s.claimOf(e.Plan, e.Call) == nil {
@@ -89,6 +89,9 @@ func distinct(list []lock.Conflict) []lock.Conflict {
 // cannot be admitted now.
 func (s *State) blockers(e *entry, own map[graph.NodeID]bool) []Blocker {
 	tx := &e.Tx
+	if e.makes != nil {
+		own = e.makes
+	}
 	if p, _ := s.planOf(tx); p != nil {
 		own = p.creates()
 	}

@@ -78,6 +78,9 @@ func (d *decision) complete(c Complete) error {
 		return nil
 	case c.Result == Lost:
 		d.emit(TxUncertain{Tx: c.Tx, At: d.at, Cause: "answer lost"})
+		if e.Plan != "" {
+			d.closeClaims(e.Plan)
+		}
 		d.drain() // what waits for its success is refused
 		return nil
 	}

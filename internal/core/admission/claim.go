@@ -10,6 +10,7 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
+	"github.com/tfweaver/tfweaver/internal/core/mode"
 )
 
 // Claims are what keeps an intent of several calls whole (invariant I21). A
@@ -85,22 +86,45 @@ func (s *State) taken(plan TxID, p *plan) func(int) bool {
 	return func(i int) bool { return s.claimOf(plan, p.calls[i].ID) != nil }
 }
 
-// sessionOfClaim is the session whose claim it is.
-func (s *State) sessionOfClaim(id lock.Owner) SessionID {
-	if c := s.claims[ClaimID(id)]; c != nil {
-		return s.txs[c.Plan].Session
-	}
-	return ""
-}
-
-// foreignClaims are the claims of other runs that exclude a lock plan.
+// foreignClaims are the claims of other runs that exclude a lock plan; each
+// conflict names the claim as its holder.
 func (s *State) foreignClaims(session SessionID, locks lock.Plan) []lock.Conflict {
 	if s.claimed.Free(locks) {
 		return nil
 	}
-	return slices.DeleteFunc(s.claimed.Conflicts("", locks), func(c lock.Conflict) bool {
-		return s.sessionOfClaim(c.Holder.Owner) == session
-	})
+	conflicts := s.claimed.Conflicts(lock.Owner(session), locks)
+	for i, c := range conflicts {
+		claim, held := s.claimOn(SessionID(c.Holder.Owner), c.Want)
+		conflicts[i].Holder.Owner, conflicts[i].Held = lock.Owner(claim), held
+	}
+	return conflicts
+}
+
+// claimOn is the claim of a session that excludes a want.
+func (s *State) claimOn(session SessionID, w lock.Want) (ClaimID, lock.Want) {
+	for _, c := range s.Claims() {
+		held, ok := c.Locks.Find(w.Node)
+		if ok && s.txs[c.Plan].Session == session && !mode.Compatible(held.Mode, w.Mode) {
+			return c.ID, held
+		}
+	}
+	return "", lock.Want{}
+}
+
+// hold makes the claims of a session what it holds: together, since they do not
+// exclude each other.
+func (s *State) hold(session SessionID) error {
+	var plans []lock.Plan
+	for _, c := range s.claims {
+		if s.txs[c.Plan].Session == session {
+			plans = append(plans, c.Locks)
+		}
+	}
+	s.claimed.Release(lock.Owner(session))
+	if len(plans) == 0 {
+		return nil
+	}
+	return s.claimed.Acquire(lock.Owner(session), lock.Union(plans...))
 }
 
 // foreignCalls are the calls of other runs that exclude a lock plan.
@@ -172,11 +196,11 @@ func (s *State) foldClaimAdmitted(e ClaimAdmitted) error {
 	if p == nil || s.claims[c.ID] != nil {
 		return fmt.Errorf("claim %s of plan %s: %w", c.ID, c.Plan, ErrReplay)
 	}
-	if err := s.claimed.Acquire(lock.Owner(c.ID), c.Locks); err != nil {
-		return fmt.Errorf("claim %s: %w: %w", c.ID, err, ErrReplay)
-	}
 	s.ahead = nil
 	s.claims[c.ID] = &c
+	if err := s.hold(s.txs[c.Plan].Session); err != nil {
+		return fmt.Errorf("claim %s: %w: %w", c.ID, err, ErrReplay)
+	}
 	var frees []CallID
 	for _, id := range c.Calls {
 		if s.escrow.Has(escrow.Owner(c.Plan), id) {
@@ -247,8 +271,10 @@ func (s *State) foldClaimEnded(e ClaimEnded) error {
 	}
 	s.ahead = nil
 	delete(s.claims, e.Claim)
-	s.claimed.Release(lock.Owner(e.Claim))
 	owner := s.txs[c.Plan]
+	if err := s.hold(owner.Session); err != nil {
+		return fmt.Errorf("claim %s: %w: %w", e.Claim, err, ErrReplay)
+	}
 	for _, id := range e.Broken {
 		n := s.object(id)
 		if n == nil {

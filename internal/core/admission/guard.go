@@ -32,7 +32,7 @@ func (s *State) dormant(e *entry) bool {
 
 // awaitedBy is awaited for everything that a waiter asks for.
 func (s *State) awaitedBy(e *entry) []graph.NodeID {
-	var own map[graph.NodeID]bool
+	own := e.makes
 	if p, _ := s.planOf(&e.Tx); p != nil {
 		own = p.creates()
 	}

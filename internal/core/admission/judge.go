@@ -40,6 +40,9 @@ func (s *State) judge(e *entry, ahead *line) (verdict, []Blocker) {
 // judgeFor is judge for a plan that will also make the objects of own.
 func (s *State) judgeFor(e *entry, ahead *line, own map[graph.NodeID]bool) (verdict, []Blocker) {
 	tx := &e.Tx
+	if e.makes != nil {
+		own = e.makes
+	}
 	if p, i := s.planOf(tx); p != nil {
 		own = p.creates()
 		if p.lost(i) {
@@ -50,7 +53,7 @@ func (s *State) judgeFor(e *entry, ahead *line, own map[graph.NodeID]bool) (verd
 		}
 	}
 	a := s.asks(e)
-	if s.escrow.Hopeless(a.demand) {
+	if s.escrow.Stuck(a.demand) {
 		return refuse, s.shortBlockers(e, a.demand)
 	}
 	if awaited := s.awaited(tx.Session, a.guards, own); len(awaited) > 0 {
@@ -96,7 +99,7 @@ func (s *State) available(e *entry, a *asked) bool {
 	if !s.locks.Free(e.Locks) || !s.escrow.Admits(a.demand) {
 		return false
 	}
-	if len(a.claim) > 0 && len(s.foreignCalls(e.Session, a.locks)) > 0 {
+	if a.wide && len(s.foreignCalls(e.Session, a.locks)) > 0 {
 		return false
 	}
 	return len(s.foreignClaims(e.Session, a.locks)) == 0
@@ -244,11 +247,7 @@ func (d *decision) grant(e *entry) {
 	}
 	d.emit(TxAdmitted{Tx: e.ID, Token: d.token + 1, At: d.at})
 	if e.Action == Reserve && e.Whole {
-		all := make([]int, len(e.Calls))
-		for i := range all {
-			all[i] = i
-		}
-		d.claim(e.ID, e.ID, all)
+		d.claim(e.ID, e.ID, d.plans[e.ID].all())
 	}
 }
 

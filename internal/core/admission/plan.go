@@ -116,6 +116,15 @@ func (p *plan) claim(first int, taken func(int) bool) []int {
 	return members
 }
 
+// all are the places of all calls.
+func (p *plan) all() []int {
+	list := make([]int, len(p.calls))
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
 // locks is what calls hold together.
 func (p *plan) locks(members []int) lock.Plan {
 	plans := make([]lock.Plan, 0, len(members))

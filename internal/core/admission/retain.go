@@ -45,7 +45,7 @@ func (s *State) compact() {
 			e.Nodes, e.Locks, e.Guards, e.Blockers = nil, nil, nil, nil
 			e.Edges, e.AddEdges, e.DropEdges = nil, nil, nil
 			e.Calls, e.Effects, e.Delayed = nil, nil, nil
-			e.order, e.demand, e.union = nil, nil, nil
+			e.order, e.demand, e.union, e.makes, e.guards = nil, nil, nil, nil, nil
 			e.slim = true
 		})
 	}

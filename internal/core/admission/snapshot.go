@@ -177,10 +177,10 @@ func (s *State) restorePlans(in snapshot) error {
 		if s.plans[c.Plan] == nil {
 			return fmt.Errorf("claim %s of plan %s: %w", c.ID, c.Plan, ErrNoTx)
 		}
-		if err := s.claimed.Acquire(lock.Owner(c.ID), c.Locks); err != nil {
+		s.claims[c.ID] = &c
+		if err := s.hold(s.txs[c.Plan].Session); err != nil {
 			return fmt.Errorf("claim %s: %w", c.ID, err)
 		}
-		s.claims[c.ID] = &c
 	}
 	return nil
 }

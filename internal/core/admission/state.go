@@ -67,6 +67,9 @@ type entry struct {
 	order  escrow.Order
 	demand escrow.Demand
 	union  lock.Plan
+	// What a reservation makes, and the guards of a Whole one.
+	makes  map[graph.NodeID]bool
+	guards []Guard
 }
 
 // newEntry measures a request.
@@ -79,12 +82,12 @@ func newEntry(tx Tx) (*entry, error) {
 	if order != nil {
 		e.demand = order.Demand()
 	}
-	if tx.Whole {
-		plans := make([]lock.Plan, 0, len(tx.Calls))
-		for _, c := range tx.Calls {
-			plans = append(plans, c.Locks)
+	if tx.Action == Reserve {
+		p := newPlan(&tx.Request)
+		e.makes = p.creates()
+		if tx.Whole {
+			e.union, e.guards = p.locks(p.all()), p.guards(p.all())
 		}
-		e.union = lock.Union(plans...)
 	}
 	return e, nil
 }

@@ -90,6 +90,15 @@ func (b *bucket) hopeless(plus, minus int64) bool {
 	return over || under
 }
 
+// stuck says whether nothing that is in flight can make room, as far as use is
+// confirmed. It is more than hopeless where confirmed use is an interval: what
+// would end that doubt is a read, and no call.
+func (b *bucket) stuck(plus, minus int64) bool {
+	over := plus > 0 && b.capped() && b.high-b.minus+plus > b.limit.Value
+	under := minus > 0 && b.floored() && b.low+b.plus-minus < b.floor.Value
+	return over || under
+}
+
 // land confirms an effect. Exact is false if it may be counted already, or may
 // not have happened: each end of the interval then assumes what is worse.
 func (b *bucket) land(amount int64, exact bool, index uint64) {

@@ -51,7 +51,7 @@ func (t *Table) Buckets() []Key { return slices.Sorted(maps.Keys(t.buckets)) }
 type Shortfall struct {
 	Level
 	Asked Amount
-	// Hopeless is true if waiting for what is in flight cannot help.
+	// Hopeless is true if waiting for what is in flight cannot help; see Stuck.
 	Hopeless bool
 }
 
@@ -61,7 +61,7 @@ func (t *Table) Shortfalls(d Demand) []Shortfall {
 	var list []Shortfall
 	for _, a := range d {
 		if b := t.buckets[a.Bucket]; !b.admits(a.Plus, a.Minus) {
-			list = append(list, Shortfall{Level: t.Level(a.Bucket), Asked: a, Hopeless: b.hopeless(a.Plus, a.Minus)})
+			list = append(list, Shortfall{Level: t.Level(a.Bucket), Asked: a, Hopeless: b.stuck(a.Plus, a.Minus)})
 		}
 	}
 	return list

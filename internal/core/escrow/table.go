@@ -136,6 +136,19 @@ func (t *Table) Hopeless(d Demand) bool {
 	return false
 }
 
+// Stuck says whether some bucket will not take the demand by anything that is in
+// flight: not with what is confirmed to be in use at most. It is true wherever
+// Hopeless is, and where only a new observation could tell more. Who waits
+// although it is stuck may wait for ever.
+func (t *Table) Stuck(d Demand) bool {
+	for _, a := range d {
+		if b := t.buckets[a.Bucket]; b.stuck(a.Plus, a.Minus) {
+			return true
+		}
+	}
+	return false
+}
+
 // Reserve takes what an order may need for an owner that holds nothing yet, or
 // nothing. Claimed is true for a single call and a claim: their frees will be
 // sent. It is false for the reservation of a plan, whose calls have each to be
