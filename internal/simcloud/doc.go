@@ -23,6 +23,26 @@
 // operations exclude each other is said in one place, holds.go; which states
 // forbid an operation is said in guards.go.
 //
+// # What is counted
+//
+// Machines take virtual processors of the quotas of their location and family,
+// interfaces take addresses of their subnet, and attachments take shares of their
+// disk: from the acceptance of the write that needs them to the end of the one
+// that gives them back. A creation that failed keeps what it took until the object
+// is deleted. How much is taken is shown with the quota, the subnet and the disk.
+//
+// # Lives
+//
+// An object that is deleted and created again under its id has another life: its
+// incarnation, a number, and its unique id differ. Every event of the activity log
+// says which life it is about, so that a write that met another life than its
+// sender had planned for can be told from the log.
+//
+// # Faults
+//
+// A [Fault] makes chosen writes lose their request or their answer, wait before
+// the cloud looks at them, take longer, or fail after they were accepted.
+//
 // # Concurrency
 //
 // One mutex guards the whole cloud; calls are short and never wait. The end of

@@ -32,6 +32,7 @@ import (
 //	function PUT, DELETE          X function
 //	permission PUT, DELETE        X function, X permission
 //	resource group PUT, DELETE    X group
+//	quota PUT                     X quota
 //
 // So a subnet write excludes every write of its network and of its sisters, and
 // interfaces exclude subnet writes but not one another.

@@ -22,7 +22,7 @@ func TestRandomTraffic(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLab(t, simcloud.Config{Supersede: rapid.Bool().Draw(t, "supersede"), Quotas: map[string]int{"north": 6, "north/standardBSFamily": 4}, Seed: rapid.Uint64Range(0, 3).Draw(t, "seed")})
-		l.built(group(), network(), disk("d", 2), function("f"))
+		l.built(group(), network(), subnet("t", "10.0.8.0/29"), disk("d", 2), function("f"))
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			if rapid.Bool().Draw(t, "wait") {
 				l.clock.Advance(time.Duration(rapid.IntRange(1, 4000).Draw(t, "ms")) * time.Millisecond)
@@ -31,10 +31,12 @@ func TestRandomTraffic(t *testing.T) {
 			}
 			l.checkReferences()
 			l.checkCapacity()
+			l.checkAddresses()
 		}
 		l.settle()
 		l.checkReferences()
 		log := l.log()
+		l.checkLives(log.Operations)
 		l.checkAlone(log.Operations)
 		for _, o := range log.Operations {
 			if !o.Done() {
@@ -52,7 +54,8 @@ func (l *lab) random(t *rapid.T) {
 	things := []thing{
 		group(), network(), network("10.0.0.0/16", "10.1.0.0/16"),
 		subnet("a", "10.0.1.0/24"), subnet("a", "10.0.4.0/24"), subnet("b", "10.0.2.0/24"), guarded(subnet("b", "10.0.2.0/24"), "n"), subnet("c", "10.0.1.0/25"),
-		nic("i", "a"), nic("i", "b"), nic("j", "a"), pip("p"), nsg("n"), rule("n", "r", 100), rule("n", "s", 100), rule("n", "s", 101),
+		nic("i", "a"), nic("i", "b"), nic("j", "a"), nic("i", "t"), nic("j", "t"), nic("k", "t"), nic("l", "t"), nic("l", "b"), subnet("t", "10.0.8.0/29"),
+		quota("cores", 3), quota("cores", 6), pip("p"), nsg("n"), rule("n", "r", 100), rule("n", "s", 100), rule("n", "s", 101),
 		disk("d", 2), disk("d", 1), disk("e", 1), vm("x", "Standard_B2s", "d"), vm("x", "Standard_D4s_v5"), vm("y", "Standard_B2s", "d"),
 		vm("y", "Standard_B4ms", "e"), wired(vm("z", "Standard_B1s", "d", "e"), "i"), policy("o", "a"), attachment("t"), attachment("u"),
 		function("f"), permission("f", "r"), permission("f", "s"),
@@ -130,6 +133,53 @@ func (l *lab) checkCapacity() {
 		if shares := l.get(id).Properties.MaxShares; n > shares {
 			l.t.Errorf("%s is on %d machines; it has %d shares", id, n, shares)
 		}
+	}
+}
+
+// checkAddresses wants every address to be that of one interface, and the small
+// subnet to give out no more than it has.
+func (l *lab) checkAddresses() {
+	l.t.Helper()
+	nics, refusal := l.cloud.List(simcloud.Call{Path: strings.TrimSuffix(nicPath, "/")})
+	if refusal != nil {
+		return // the group is not there
+	}
+	owners, small := make(map[string]string), 0
+	for _, n := range nics.Value {
+		p := n.Properties
+		if other, twice := owners[p.PrivateIPAddress]; twice {
+			l.t.Errorf("%s and %s have the address %s", other, n.ID, p.PrivateIPAddress)
+		}
+		owners[p.PrivateIPAddress] = n.ID
+		if strings.HasSuffix(p.Subnet.ID, "/t") {
+			small++
+		}
+	}
+	r, refusal := l.cloud.Read(simcloud.Call{Path: subnetPath + "t"})
+	if refusal != nil {
+		return // it is not there
+	}
+	if used := *r.Properties.UsedAddresses; used < small || used > 3 {
+		l.t.Errorf("%d addresses used by %d interfaces, of 3", used, small)
+	}
+}
+
+// checkLives wants lives of an object one after another: each begins with a
+// creation and is over when the next one begins.
+func (l *lab) checkLives(ops []activity.Operation) {
+	l.t.Helper()
+	last := make(map[string]activity.Operation)
+	names := make(map[string]bool)
+	for _, o := range ops {
+		before := last[o.ObjectID]
+		switch {
+		case o.Incarnation == before.Incarnation && o.UID == before.UID:
+		case o.Incarnation == before.Incarnation+1 && o.Creates && !names[o.UID]:
+		case strings.HasPrefix(o.ObjectID, quotaPath) && before.UID == "": // is there from the start
+		default:
+			l.t.Errorf("%s of %s meets the life %d %s after %d %s", o.Name, o.ObjectID, o.Incarnation, o.UID, before.Incarnation, before.UID)
+		}
+		last[o.ObjectID], names[o.UID] = o, true
 	}
 }
 

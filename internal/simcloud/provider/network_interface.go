@@ -4,8 +4,13 @@
 package provider
 
 import (
+	"context"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/tfweaver/tfweaver/internal/simcloud/arm"
@@ -24,7 +29,10 @@ type networkInterfaceModel struct {
 	Tags             map[string]string `tfsdk:"tags"`
 }
 
-var _ resource.ResourceWithImportState = (*entity[networkInterfaceModel, *networkInterfaceModel])(nil)
+var (
+	_ resource.ResourceWithImportState = (*entity[networkInterfaceModel, *networkInterfaceModel])(nil)
+	_ settler[networkInterfaceModel]   = (*networkInterfaceModel)(nil)
+)
 
 func newNetworkInterface() resource.Resource {
 	return &entity[networkInterfaceModel, *networkInterfaceModel]{
@@ -39,8 +47,11 @@ func newNetworkInterface() resource.Resource {
 				"subnet_id":                 required("Subnet the interface takes its address from."),
 				"public_ip_id":              optional("Public address of the interface."),
 				"network_security_group_id": optional("Security group of the interface."),
-				"private_ip_address":        schema.StringAttribute{Computed: true, Description: "Address in the subnet, chosen by the cloud."},
-				"tags":                      tagsAttribute(),
+				"private_ip_address": schema.StringAttribute{
+					Computed: true, Description: "Address in the subnet, chosen by the cloud.",
+					PlanModifiers: []planmodifier.String{unlessMoved{}},
+				},
+				"tags": tagsAttribute(),
 			},
 		},
 	}
@@ -67,4 +78,35 @@ func (m *networkInterfaceModel) fill(id arm.ID, r arm.Resource) {
 	m.SecurityGroupID = spelledOptional(m.SecurityGroupID, arm.RefID(r.Properties.NetworkSecurityGroup))
 	m.PrivateIPAddress = types.StringValue(r.Properties.PrivateIPAddress)
 	m.Tags = tags(m.Tags, r.Tags)
+}
+
+// settleAs implements settler: the address has changed if somebody has created
+// the object again.
+func (m *networkInterfaceModel) settleAs(planned networkInterfaceModel) {
+	settleText(&m.PrivateIPAddress, planned.PrivateIPAddress)
+}
+
+// unlessMoved plans that an interface keeps its address while it stays in its
+// subnet.
+type unlessMoved struct{}
+
+var _ planmodifier.String = unlessMoved{}
+
+// Description implements planmodifier.String.
+func (unlessMoved) Description(context.Context) string { return "Stays while the subnet does." }
+
+// MarkdownDescription implements planmodifier.String.
+func (m unlessMoved) MarkdownDescription(ctx context.Context) string { return m.Description(ctx) }
+
+// PlanModifyString implements planmodifier.String.
+func (unlessMoved) PlanModifyString(ctx context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
+	if req.State.Raw.IsNull() || !req.PlanValue.IsUnknown() || req.StateValue.IsNull() {
+		return
+	}
+	var was, will types.String
+	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("subnet_id"), &was)...)
+	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("subnet_id"), &will)...)
+	if !will.IsUnknown() && strings.EqualFold(was.ValueString(), will.ValueString()) {
+		resp.PlanValue = req.StateValue
+	}
 }

@@ -180,7 +180,7 @@ func TestAnUpdateKnowsWhatItLeavesBehind(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t, simcloud.Config{}, nil)
 	made := d.built("")
-	changing := map[string][]string{"simcloud_network_interface": {"private_ip_address"}, "simcloud_function": {"revision"}}
+	changing := map[string][]string{"simcloud_function": {"revision"}}
 	for _, s := range steps() {
 		if s.later == nil {
 			continue
@@ -218,6 +218,21 @@ func TestAnUpdateOfAnotherLifeIsNoticedByTheNextRefresh(t *testing.T) {
 	after := d.update(made, s.later)
 	if now := d.read(after); after.values["uid"] != made.values["uid"] || now.values["uid"] != again.values["uid"] {
 		t.Errorf("updated as %v, read as %v", after.values, now.values)
+	}
+}
+
+func TestAnInterfaceThatMovesGetsAnAddress(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{}, nil)
+	made := d.built("")["simcloud_network_interface"]
+	other := until(t, "simcloud_subnet").config
+	other["name"], other["address_prefix"] = "b", "10.0.9.0/24"
+	subnet := d.create("simcloud_subnet", other)
+	config := until(t, "simcloud_network_interface").config
+	config["subnet_id"] = subnet.values["id"]
+	after := d.update(made, config)
+	if made.values["private_ip_address"] != "10.0.1.4" || after.values["private_ip_address"] != "10.0.9.4" {
+		t.Errorf("the address was %v and is %v", made.values["private_ip_address"], after.values["private_ip_address"])
 	}
 }
 
