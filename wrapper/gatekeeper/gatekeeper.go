@@ -118,6 +118,8 @@ type Gatekeeper struct {
 	configs map[string][]cty.Value
 	// lives are the incarnations that the plan was made on, by node.
 	lives map[graph.NodeID]uint64
+	// ended are the calls of the plan that have ended well.
+	ended map[admission.CallID]bool
 }
 
 var (
@@ -136,7 +138,7 @@ func New(config Config) *Gatekeeper {
 	g := &Gatekeeper{
 		config: config, session: config.Session, engine: config.Engine, view: config.View, log: config.Logger,
 		live:  liveGraph{session: config.Session},
-		lives: map[graph.NodeID]uint64{}, configs: map[string][]cty.Value{},
+		lives: map[graph.NodeID]uint64{}, ended: map[admission.CallID]bool{}, configs: map[string][]cty.Value{},
 	}
 	g.override = overriding{gate: g, word: config.Override}
 	g.reads.slots = make(chan struct{}, maxReads)
@@ -172,6 +174,7 @@ func (g *Gatekeeper) Plan(changes Changes) {
 	defer g.mu.Unlock()
 	g.changes = changes
 	g.lives = map[graph.NodeID]uint64{}
+	g.ended = map[admission.CallID]bool{}
 	if r := g.reservation; r != nil && r.grant != nil {
 		g.former = append(g.former, r.grant)
 	}
@@ -259,7 +262,11 @@ func (g *Gatekeeper) Close(ctx context.Context) {
 }
 
 // Summary is what happened to the calls so far.
-func (g *Gatekeeper) Summary() views.Summary { return g.ledger.summary() }
+func (g *Gatekeeper) Summary() views.Summary {
+	s := g.ledger.summary()
+	s.HalfDone = g.halfDone()
+	return s
+}
 
 // Submitted is how many requests were put to the coordinator.
 func (g *Gatekeeper) Submitted() int { return int(g.keys.Load()) }

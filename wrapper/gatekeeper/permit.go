@@ -34,9 +34,14 @@ func (f free) Done(_ context.Context, outcome intercept.Outcome) {
 
 // succeeded tells the plan of a call of it that has ended well.
 func (g *Gatekeeper) succeeded(id admission.CallID) {
-	if changes := g.planned(); changes != nil && id != "" {
-		changes.Succeeded(id)
+	changes := g.planned()
+	if changes == nil || id == "" {
+		return
 	}
+	changes.Succeeded(id)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ended[id] = true
 }
 
 // permit is the right to send one call.

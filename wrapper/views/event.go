@@ -164,6 +164,14 @@ type Unreadable struct {
 	Reason string
 }
 
+// HalfDone is an intent of several calls, such as a replace, that this run has
+// begun and not finished.
+type HalfDone struct {
+	Address string
+	// Done and Left are the actions that succeeded and that did not.
+	Done, Left []string
+}
+
 // Crash is a provider process that died.
 type Crash struct {
 	Provider string
@@ -180,7 +188,9 @@ type Summary struct {
 	// Settled the calls whose outcome this run found out by reading.
 	Passed  []Passed
 	Settled []Settled
-	Crashes []Crash
+	// HalfDone are the replaces that were begun and not finished.
+	HalfDone []HalfDone
+	Crashes  []Crash
 	// Peers is how many other sessions were open meanwhile, whatever cloud
 	// they work on.
 	Peers int

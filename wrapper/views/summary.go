@@ -51,6 +51,9 @@ func summaryLines(s Summary) []string {
 	for _, r := range s.Refused {
 		lines = append(lines, refusedLine(r, gaveUp[r.Address]))
 	}
+	for _, x := range s.HalfDone {
+		lines = append(lines, halfDoneLine(x))
+	}
 	lines = append(lines, passedLines(s.Passed)...)
 	for _, x := range s.Settled {
 		lines = append(lines, settled(x))
@@ -133,6 +136,13 @@ func uncertainLine(u Uncertain) string {
 	}
 	return fmt.Sprintf("%s was sent, and its outcome is unknown: %s. Others that need it wait until it is settled.\n"+
 		"    Look at it in the cloud, then %s.", u.Address, why, resolveCommand(u.Tx))
+}
+
+// halfDoneLine tells of a replace that stopped between its calls: others may
+// come in between from now on.
+func halfDoneLine(x HalfDone) string {
+	return fmt.Sprintf("%s is half replaced: its %s succeeded and its %s did not. Others are told so, and are not held back any more. "+
+		"Run the command again to finish it.", x.Address, strings.Join(x.Done, " and "), strings.Join(x.Left, " and "))
 }
 
 // peersLine says with whom the run was coordinated. It claims no more than is

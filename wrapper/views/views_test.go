@@ -68,6 +68,22 @@ func refusal() conflict.Report {
 	return r
 }
 
+// shortReport is a plan that does not fit, beside a replace that was left half
+// done.
+func shortReport() conflict.Report {
+	r := report(conflict.Reject)
+	r.Address, r.Action, r.Wait = "", string(admission.Reserve), nil
+	half := r.Conflicts[0]
+	r.Conflicts[0].Capacity = &conflict.Capacity{Bucket: "addresses", Limit: 20, Used: 7, Reserved: 12, Theirs: 4, Asked: 2, Hopeless: true}
+	r.Conflicts[0].Relation, r.Conflicts[0].ModeWanted = "capacity", ""
+	r.Conflicts[0].Fact = &conflict.Fact{What: "use", Age: 4, Source: "read"}
+	holder := *half.Holder
+	holder.Claim, holder.Dead, holder.State, holder.Result = true, true, conflict.Ended, admission.HalfReplaced
+	half.Holder, half.Exceeded, half.Failed = &holder, true, "create a.b"
+	r.Conflicts = append(r.Conflicts, half)
+	return r
+}
+
 // show plays every event to a view.
 func show(v View) {
 	v.Problem(Problem{Warning: true, Summary: "Mind this", Detail: "First line.\n\nThird line."})
@@ -104,9 +120,10 @@ func show(v View) {
 			{Address: "x.p", Mode: Observing}, {Address: "x.q", Mode: Observing}, {Address: "x.r", Mode: Observing, Refused: true},
 			{Address: "x.s", Mode: WaitOnly}, {Address: "x.t", Mode: Offline},
 		},
-		Settled: []Settled{{Unknown: lost}},
-		Crashes: []Crash{{Provider: "registry.terraform.io/tfweaver/simcloud", Trace: "panic: oh"}},
-		Peers:   2, Host: "desk", Embedded: true,
+		Settled:  []Settled{{Unknown: lost}},
+		HalfDone: []HalfDone{{Address: "x.h", Done: []string{"delete"}, Left: []string{"create"}}},
+		Crashes:  []Crash{{Provider: "registry.terraform.io/tfweaver/simcloud", Trace: "panic: oh"}},
+		Peers:    2, Host: "desk", Embedded: true,
 	})
 }
 
@@ -281,4 +298,5 @@ func TestStatusTexts(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	golden(t, "why.txt", WhyText(report(conflict.Wait), admission.Queued))
+	golden(t, "why-plan.txt", WhyText(shortReport(), admission.Rejected))
 }
