@@ -29,6 +29,9 @@ type CloudConfig struct {
 	Latencies map[string]time.Duration
 	// FirstCallExtra is added to an actor's first write.
 	FirstCallExtra map[string]time.Duration
+	// Tokens are the bearer tokens of actors; with any, the cloud asks for them.
+	// Runs get that of their actor in the environment.
+	Tokens map[string]string
 	// Supersede lets writes of a network cancel accepted writes of its subnets.
 	Supersede bool
 }
@@ -57,6 +60,7 @@ type Cloud struct {
 	Endpoint string
 	// LogFile is the activity log.
 	LogFile string
+	tokens  map[string]string
 	process *exec.Cmd
 	said    *output
 }
@@ -71,14 +75,19 @@ const (
 func startCloud(ctx context.Context, binary, dir, logFile string, cfg CloudConfig) (*Cloud, error) {
 	ready := filepath.Join(dir, "endpoint")
 	args := append(cfg.arguments(), "--log="+logFile, "--ready-file="+ready)
-	c := &Cloud{LogFile: logFile, process: exec.Command(binary, args...), said: new(output)}
+	tokens, err := writeTokens(dir, cfg.Tokens)
+	if err != nil {
+		return nil, err
+	}
+	args = append(args, tokens...)
+	c := &Cloud{LogFile: logFile, tokens: cfg.Tokens, process: exec.Command(binary, args...), said: new(output)}
 	c.process.Stdout, c.process.Stderr = c.said, c.said
 	if err := c.process.Start(); err != nil {
 		return nil, fmt.Errorf("start the simulated cloud: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, cloudStart)
 	defer cancel()
-	err := Await(ctx, "the simulated cloud answers", func() (bool, error) {
+	err = Await(ctx, "the simulated cloud answers", func() (bool, error) {
 		text, err := os.ReadFile(ready)
 		if errors.Is(err, os.ErrNotExist) {
 			return false, nil
@@ -90,6 +99,22 @@ func startCloud(ctx context.Context, binary, dir, logFile string, cfg CloudConfi
 		return nil, errors.Join(err, c.stop(), errors.New(tail(c.said.String(), 20)))
 	}
 	return c, nil
+}
+
+// writeTokens writes the table of tokens and returns the arguments that name it.
+func writeTokens(dir string, tokens map[string]string) (args []string, err error) {
+	if len(tokens) == 0 {
+		return nil, nil
+	}
+	var table strings.Builder
+	for actor, token := range tokens {
+		fmt.Fprintf(&table, "%s=%s\n", actor, token)
+	}
+	file := filepath.Join(dir, "tokens")
+	if err := os.WriteFile(file, []byte(table.String()), 0o600); err != nil {
+		return nil, fmt.Errorf("start the simulated cloud: %w", err)
+	}
+	return []string{"--token-file=" + file}, nil
 }
 
 // stop ends the cloud; operations in flight never end.

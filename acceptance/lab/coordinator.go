@@ -9,8 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 )
 
 // coordinatorStop is how long a coordinator may take to end.
@@ -55,18 +58,36 @@ func (e *Experiment) owns(pid int) bool {
 // CoordinatorPID is the process id of the embedded coordinator, 0 if none has
 // published that it serves. One that was killed stays published.
 func (e *Experiment) CoordinatorPID() (int, error) {
-	text, err := os.ReadFile(e.path("state", "tfweaver", "current"))
+	l, err := e.leader()
+	return l.PID, err
+}
+
+// leader is what the coordinator has published.
+type leader struct {
+	Address string `json:"address"`
+	PID     int    `json:"pid"`
+}
+
+// leader is zero where none has published anything.
+func (e *Experiment) leader() (l leader, err error) {
+	text, err := os.ReadFile(filepath.Join(e.StateDir(), "current"))
 	if errors.Is(err, os.ErrNotExist) {
-		return 0, nil
+		return l, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &l)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("find the coordinator: %w", err)
+		return l, fmt.Errorf("find the coordinator: %w", err)
 	}
-	var current struct {
-		PID int `json:"pid"`
+	return l, nil
+}
+
+// Connect talks to the running embedded coordinator. Close the client.
+func (e *Experiment) Connect(ctx context.Context) (*client.Client, error) {
+	l, err := e.leader()
+	if err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(text, &current); err != nil {
-		return 0, fmt.Errorf("find the coordinator: %w", err)
-	}
-	return current.PID, nil
+	return client.Dial(ctx, l.Address)
 }

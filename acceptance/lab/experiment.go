@@ -99,6 +99,12 @@ func (e *Experiment) stopRuns() (errs []error) {
 // TempDir is the folder for temporary files of all runs.
 func (e *Experiment) TempDir() string { return e.path("tmp") }
 
+// StateDir is where the embedded coordinator keeps its files.
+func (e *Experiment) StateDir() string { return e.path("state", "tfweaver") }
+
+// RuntimeDir is the folder of the sockets.
+func (e *Experiment) RuntimeDir() string { return e.path("run") }
+
 func (e *Experiment) path(elements ...string) string {
 	return filepath.Join(append([]string{e.home}, elements...)...)
 }
@@ -113,6 +119,9 @@ func (e *Experiment) environment(actor string) []string {
 		"TF_CLI_CONFIG_FILE=" + e.path("cli.tfrc"), "CHECKPOINT_DISABLE=1", "TF_INPUT=0",
 		EnvTerraform + "=" + e.Lab.CLI.Path, "TFWEAVER_ACTOR=" + actor,
 		"SIMCLOUD_ENDPOINT=" + e.Cloud.Endpoint, "SIMCLOUD_ACTOR=" + actor,
+	}
+	if token := e.Cloud.tokens[actor]; token != "" {
+		env = append(env, "SIMCLOUD_TOKEN="+token)
 	}
 	if runtime.GOOS == "windows" {
 		for _, name := range []string{"SystemRoot", "LOCALAPPDATA", "TEMP", "TMP"} {

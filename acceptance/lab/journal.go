@@ -26,7 +26,7 @@ func (e *Experiment) Journal(ctx context.Context) (Journal, error) {
 	if err := e.StopCoordinator(); err != nil {
 		return Journal{}, err
 	}
-	return ReadJournal(ctx, e.path("state", "tfweaver"))
+	return ReadJournal(ctx, e.StateDir())
 }
 
 // ReadJournal reads the journal in a folder. It is meant for short experiments:

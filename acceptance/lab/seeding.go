@@ -14,7 +14,7 @@ import (
 // Client talks to the cloud as an actor, past Terraform and tfweaver, as a
 // console or a script does. Close it.
 func (c *Cloud) Client(actor string) (*client.Client, error) {
-	made, err := client.New(client.Config{Endpoint: c.Endpoint, Actor: actor})
+	made, err := client.New(client.Config{Endpoint: c.Endpoint, Actor: actor, Token: c.tokens[actor]})
 	if err != nil {
 		return nil, fmt.Errorf("reach the simulated cloud: %w", err)
 	}
