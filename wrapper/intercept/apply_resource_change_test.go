@@ -393,7 +393,7 @@ func TestChangeIsBoundedAfterHangUp(t *testing.T) {
 	}
 	c.hangUp()
 	eventually(t, "the outcome is reported", func() bool { return len(r.gate.ended()) == 1 })
-	if got := r.gate.ended()[0]; got.Result != Unknown || !errors.Is(got.Err, context.DeadlineExceeded) || got.NewState != cty.NilVal {
+	if got := r.gate.ended()[0]; got.Result != Unknown || !errors.Is(got.Err, context.DeadlineExceeded) || got.NewState != cty.NilVal || got.SenderDead {
 		t.Errorf("outcome is %+v", got)
 	}
 }

@@ -162,10 +162,16 @@ func TestReadWithAConfiguration(t *testing.T) {
 		if _, err := r.read(t.Context(), "east/a"); !errors.Is(err, ErrNotConfigured) {
 			t.Errorf("before any configuration: %v", err)
 		}
-		r.dial().configure("east")
-		r.dial().configure("west")
 		unknown := r.dial()
 		unknown.mustCall("ConfigureProvider", unknown.configureRequest(map[string]cty.Value{"region": cty.UnknownVal(cty.String)}))
+		if _, err := r.read(t.Context(), "east/a"); !errors.Is(err, ErrNotConfigured) {
+			t.Errorf("with a configuration that is not known yet: %v", err)
+		}
+		r.dial().configure("east")
+		if _, err := r.read(t.Context(), "east/a"); err != nil {
+			t.Errorf("with the only configuration that is known: %v", err)
+		}
+		r.dial().configure("west")
 		if _, err := r.read(t.Context(), "east/a"); !errors.Is(err, ErrConfigurations) {
 			t.Errorf("with two configurations: %v", err)
 		}
@@ -183,7 +189,7 @@ func TestReadWithAConfiguration(t *testing.T) {
 			t.Errorf("with another configuration: %v", err)
 		}
 		imports := slices.DeleteFunc(r.notes(), func(n string) bool { return !strings.HasPrefix(n, "import ") })
-		wantEvents(t, imports, "import west/a in west", "import east/a in east")
+		wantEvents(t, imports, "import east/a in east", "import west/a in west", "import east/a in east")
 	})
 }
 
