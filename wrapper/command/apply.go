@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
+	"github.com/tfweaver/tfweaver/wrapper/lowering"
 	"github.com/tfweaver/tfweaver/wrapper/terraform"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
@@ -56,13 +57,15 @@ func (r *run) oneStep(ctx context.Context) (int, error) {
 
 // applySaved applies the user's plan file. The providers are configured only
 // when the CLI applies it, so what the plan means to the cloud is found out at
-// the first call; nothing was sent by then.
+// the first call, and what it needs together is asked for then; nothing was sent
+// by then.
 func (r *run) applySaved(ctx context.Context) (int, error) {
 	text, err := r.showPlan(ctx, r.opts.PlanFile())
 	if err == nil {
 		var plan *savedPlan
 		if plan, err = r.understand(ctx, text); err == nil {
-			r.gate.OnFirstCall(func(ctx context.Context) { r.announce(ctx, text) })
+			order := r.order(ctx, plan, r.opts.PlanFile())
+			r.gate.OnFirstCall(func(ctx context.Context) { r.announce(ctx, text, order) })
 			return r.applyFile(ctx, plan)
 		}
 	}
@@ -79,9 +82,11 @@ func (r *run) applyFile(ctx context.Context, plan *savedPlan) (int, error) {
 	return r.cli(ctx, args, r.halfEnv(), nil)
 }
 
-// announce shows what is to be expected of a saved plan, and declares what it
-// creates. Each call is judged by itself whatever becomes of this.
-func (r *run) announce(ctx context.Context, text []byte) {
+// announce shows what is to be expected of a saved plan, declares what it
+// creates, and reserves what it needs. A refusal of that is told by the calls,
+// none of which is sent then. Each call is judged by itself whatever becomes of
+// the rest.
+func (r *run) announce(ctx context.Context, text []byte, order lowering.Order) {
 	if _, err := r.understand(ctx, text); err != nil {
 		r.log.WarnContext(ctx, "saved plan not understood", "error", err)
 		return
@@ -93,6 +98,9 @@ func (r *run) announce(ctx context.Context, text []byte) {
 	}
 	if !forecast.Stops() { // else the refusals of the calls themselves say it
 		r.view.Forecast(forecast)
+	}
+	if err := r.gate.Reserve(ctx, order); err != nil {
+		r.log.WarnContext(ctx, "plan not reserved", "error", err)
 	}
 }
 
@@ -132,6 +140,9 @@ func (r *run) planAndApply(ctx context.Context, path string, attempt int) (code 
 	}
 	if plan.applyable {
 		if ok, code, err := r.consent(ctx, attempt); !ok {
+			return code, false, err
+		}
+		if ok, code, err := r.reserve(ctx, plan, path); !ok {
 			return code, false, err
 		}
 	}

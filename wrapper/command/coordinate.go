@@ -48,6 +48,7 @@ type run struct {
 	log     *slog.Logger
 	session *client.Session
 	where   whereabouts
+	who     identity.Identity
 	engine  *ruleengine.Engine
 	gate    *gatekeeper.Gatekeeper
 	host    *intercept.Host
@@ -116,7 +117,8 @@ func (r *run) open(ctx context.Context) error {
 	if r.version, err = version(); err != nil {
 		return err
 	}
-	if err := r.connect(ctx); err != nil {
+	conn, err := r.connect(ctx)
+	if err != nil {
 		return err
 	}
 	for _, w := range warnings {
@@ -124,7 +126,8 @@ func (r *run) open(ctx context.Context) error {
 	}
 	r.gate = gatekeeper.New(gatekeeper.Config{
 		Session: gatekeeper.Coordinated(r.session), Engine: r.engine, View: r.view,
-		Wait: r.inv.Weaver.Wait, Logger: r.log,
+		Explain: conn.Explain, Mode: r.mode, Override: r.override(),
+		Wait: r.inv.Weaver.Wait, Offline: r.inv.Weaver.Offline == arguments.OfflineAllow, Logger: r.log,
 	})
 	return r.serve(ctx, list)
 }
@@ -150,26 +153,26 @@ func (r *run) askVersion(ctx context.Context) func() (*version.Version, error) {
 }
 
 // connect finds the coordinator and opens the session.
-func (r *run) connect(ctx context.Context) error {
+func (r *run) connect(ctx context.Context) (*client.Client, error) {
 	conn, err := r.app.dial(ctx, r.inv.Weaver)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.closer = append(r.closer, func() { _ = conn.Close() })
 	info, err := conn.Info(ctx)
 	if err != nil {
-		return &connectError{Address: r.inv.Weaver.Coordinator, Err: err}
+		return nil, &connectError{Address: r.inv.Weaver.Coordinator, Err: err}
 	}
 	r.where = whereabouts{host: info.GetHost(), embedded: info.GetEmbedded()}
-	r.session, err = conn.Open(ctx, r.sessionConfig())
+	r.who = identity.Resolve(r.app.Env, r.app.System, r.workdir.Root)
+	r.session, err = conn.Open(ctx, r.sessionConfig(r.who))
 	if err != nil {
-		return &connectError{Address: r.inv.Weaver.Coordinator, Err: err}
+		return nil, &connectError{Address: r.inv.Weaver.Coordinator, Err: err}
 	}
-	return nil
+	return conn, nil
 }
 
-func (r *run) sessionConfig() client.SessionConfig {
-	who := identity.Resolve(r.app.Env, r.app.System, r.workdir.Root)
+func (r *run) sessionConfig(who identity.Identity) client.SessionConfig {
 	product := r.binary.Product.Command()
 	objective := r.inv.Weaver.Intent
 	if objective == "" {
@@ -203,13 +206,14 @@ func (r *run) kind() string {
 // serve starts the proxies and points the CLI at them.
 func (r *run) serve(ctx context.Context, list []source) error {
 	var err error
-	r.host, err = intercept.Serve(ctx, proxies(list), intercept.Options{
+	r.host, err = intercept.Serve(ctx, r.proxies(list), intercept.Options{
 		Gate: r.gate, Watcher: r.gate, Logger: r.log, ForwardLimit: r.opts.Parallelism,
 	})
 	if err != nil {
 		return err
 	}
 	r.gate.UseSchemas(r.host.Schema)
+	r.gate.UseReader(r.host)
 	ours, err := r.host.Reattach()
 	if err != nil {
 		return err
@@ -268,6 +272,7 @@ func (r *run) act(ctx context.Context) (int, error) {
 func (r *run) close(ctx context.Context, code int) int {
 	ctx = context.WithoutCancel(ctx)
 	r.shutProxies(ctx)
+	r.finish(ctx)
 	summary := r.gate.Summary()
 	summary.Host, summary.Embedded = r.where.host, r.where.embedded
 	summary.Brief = r.opts.JSON || !r.mutates() || (code != 0 && r.gate.Submitted() == 0)
@@ -300,6 +305,17 @@ func (r *run) shutProxies(ctx context.Context) {
 	if err := r.host.Close(ctx); err != nil {
 		r.log.WarnContext(ctx, "provider proxies not closed cleanly", "error", err)
 	}
+}
+
+// finish waits for the outcomes that are still being found out, so that others
+// need not wait for them, and gives back what was reserved; a signal ends the
+// waiting.
+func (r *run) finish(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	waiting, stop := r.app.interruptible(ctx)
+	defer stop()
+	r.gate.Finish(waiting)
 }
 
 // release frees what open may have taken before it failed.

@@ -32,8 +32,9 @@ func updateJSON() string {
 	return string(text)
 }
 
-// hold makes another session change "thing-1" until the test ends.
-func (r *rig) hold(t *testing.T) {
+// hold makes another session change "thing-1" until it is closed, or the test
+// ends.
+func (r *rig) hold(t *testing.T) *client.Session {
 	t.Helper()
 	conn, err := client.Dial(t.Context(), r.Env.Get("TFWEAVER_COORDINATOR"))
 	if err != nil {
@@ -64,6 +65,7 @@ func (r *rig) hold(t *testing.T) {
 	if _, err := session.Submit(t.Context(), lowered.Request, "", nil); err != nil {
 		t.Fatal(err)
 	}
+	return session
 }
 
 func TestAPlanThatCannotBeMadeIsNotApplied(t *testing.T) {

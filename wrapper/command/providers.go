@@ -12,6 +12,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/tfweaver/tfweaver/internal/coordinator"
+	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
 	"github.com/tfweaver/tfweaver/wrapper/intercept"
 	"github.com/tfweaver/tfweaver/wrapper/plugins"
@@ -109,12 +111,28 @@ func locked(w terraform.Workdir, skip []string) ([]source, []views.Problem, erro
 	return list, warnings, nil
 }
 
-// proxies are the providers as the proxy takes them.
-func proxies(list []source) []intercept.Provider {
+// proxies are the providers as the proxy takes them. Each of their processes is
+// made known to the coordinator before it gets its first call, so that its death
+// can be known.
+func (r *run) proxies(list []source) []intercept.Provider {
 	out := make([]intercept.Provider, 0, len(list))
 	for _, s := range list {
 		launch := func(ctx context.Context) (plugins.Instance, error) { return plugins.Launch(ctx, s.command) }
-		out = append(out, intercept.Provider{Source: s.address, Pool: plugins.NewPool(launch, plugins.DefaultIdle)})
+		pool := plugins.NewPool(launch, plugins.DefaultIdle)
+		pool.OnStart(r.announceSender)
+		out = append(out, intercept.Provider{Source: s.address, Pool: pool})
 	}
 	return out
+}
+
+// announceSender tells the coordinator of a process that sends in the name of
+// the session. One that is lost for good learns nothing any more; whether to
+// send without it is for the gate to decide.
+func (r *run) announceSender(ctx context.Context, s plugins.Sender) error {
+	err := r.session.Senders(ctx, []coordinator.Process{{PID: s.PID, Started: s.Started}})
+	if errors.Is(err, client.ErrLost) {
+		r.log.WarnContext(ctx, "provider process not announced", "pid", s.PID, "error", err)
+		return nil
+	}
+	return err
 }

@@ -1,0 +1,188 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+//go:build !windows
+
+package command
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfweaver/tfweaver/internal/coordinator/client"
+	"github.com/tfweaver/tfweaver/wrapper/plugins/plugintest"
+)
+
+// replaceJSON is the form of a plan that replaces the object "thing-1".
+func replaceJSON() string {
+	text, _ := json.Marshal(map[string]any{
+		"format_version": "1.2", "terraform_version": "1.11.4", "applyable": true,
+		"resource_changes": []any{map[string]any{
+			"address": "fixture_thing.a", "mode": "managed", "type": "fixture_thing", "name": "a", "provider_name": plugintest.Source,
+			"change": map[string]any{
+				"actions": []string{"delete", "create"}, "before": map[string]any{"id": "thing-1", "name": "a"},
+				"after": map[string]any{"name": "b"}, "after_unknown": map[string]any{"id": true},
+			},
+		}},
+	})
+	return string(text)
+}
+
+// replacing is a rig whose plan replaces an object, with a CLI that tells the
+// order of it.
+func replacing(t *testing.T, args ...string) *rig {
+	t.Helper()
+	r := complete(t, args...)
+	write(t, filepath.Join(r.cli, "plan.json"), replaceJSON(), 0o600)
+	return r
+}
+
+func applied(t *testing.T, r *rig) bool {
+	t.Helper()
+	return slices.ContainsFunc(r.calls(t), func(call string) bool { return strings.HasPrefix(call, "apply") })
+}
+
+// TestTheOrderIsAskedForWhereItMatters: asking takes as long as the CLI takes to
+// start.
+func TestTheOrderIsAskedForWhereItMatters(t *testing.T) {
+	t.Parallel()
+	for plan, asked := range map[string]bool{replaceJSON(): true, updateJSON(): false, planJSON(true): false} {
+		r := complete(t, "apply", "-auto-approve", "-var=x=1")
+		write(t, filepath.Join(r.cli, "plan.json"), plan, 0o600)
+		r.run(t, 0)
+		calls := r.calls(t)
+		if got := slices.Contains(calls, "graph -type=apply -plan=PRIVATE/plan-1"); got != asked {
+			t.Errorf("asked for the order: %v\n%s", got, strings.Join(calls, "\n"))
+		}
+		if graph, apply := slices.IndexFunc(calls, starts("graph")), slices.IndexFunc(calls, starts("apply")); graph > apply {
+			t.Errorf("the order is asked for too late:\n%s", strings.Join(calls, "\n"))
+		}
+	}
+}
+
+func starts(with string) func(string) bool {
+	return func(call string) bool { return strings.HasPrefix(call, with) }
+}
+
+// TestAReplaceIsReservedBeforeTheCLIApplies: while somebody else changes the
+// object, nothing of the plan is begun.
+func TestAReplaceIsReservedBeforeTheCLIApplies(t *testing.T) {
+	t.Parallel()
+	r := replacing(t, "apply", "-auto-approve")
+	out := &heard{}
+	r.Stderr = out
+	release := r.holding(t)
+	done := make(chan int, 1)
+	go func() { done <- r.Run(t.Context()) }()
+	await(t, out, "The plan waits")
+	if applied(t, r) {
+		t.Error("the CLI applies while the plan waits")
+	}
+	if said := out.String(); !strings.Contains(said, "alice") || !strings.Contains(said, "repair") {
+		t.Errorf("standard error %q", said)
+	}
+	release()
+	if code := <-done; code != 0 || !applied(t, r) {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+	r.nothingHeld(t)
+}
+
+// TestCtrlCWhileAPlanWaits gives up the place, and applies nothing.
+func TestCtrlCWhileAPlanWaits(t *testing.T) {
+	t.Parallel()
+	r := replacing(t, "apply", "-auto-approve")
+	out := &heard{}
+	r.Stderr = out
+	release := r.holding(t)
+	done := make(chan int, 1)
+	go func() { done <- r.Run(t.Context()) }()
+	await(t, out, "The plan waits")
+	r.signals <- os.Interrupt
+	if code := <-done; code != ExitError || applied(t, r) || !strings.Contains(out.String(), "Interrupted") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+	release()
+	r.nothingHeld(t)
+}
+
+// TestAPlanThatWaitedTooLong is not applied, and says for whom it waited.
+func TestAPlanThatWaitedTooLong(t *testing.T) {
+	t.Parallel()
+	for flag, code := range map[string]int{"-weaver-exit-codes=false": ExitError, "-weaver-exit-codes": ExitRefused} {
+		r := replacing(t, "apply", "-auto-approve", "-weaver-wait=50ms", flag)
+		r.holding(t)
+		r.run(t, code)
+		said := r.stderr.String()
+		if applied(t, r) || !strings.Contains(said, "waited too long") || !strings.Contains(said, "alice") {
+			t.Errorf("standard error %q", said)
+		}
+	}
+}
+
+// TestModesOfAReservation: in the mode "wait" it goes on in the end, and where
+// nothing is coordinated but noted it does not wait at all.
+func TestModesOfAReservation(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"wait", "observe"} {
+		for _, how := range []string{"-weaver-mode=" + mode, "TFWEAVER_MODE=" + mode, "mode = \"" + mode + "\"", "realm \"*\" {\n  mode = \"" + mode + "\"\n}"} {
+			r := replacing(t, "apply", "-auto-approve", "-weaver-wait=50ms")
+			switch {
+			case strings.HasPrefix(how, "-"):
+				r.Args = append(r.Args, how)
+			case strings.HasPrefix(how, "TFWEAVER"):
+				r.Env = append(r.Env, how)
+			default:
+				write(t, filepath.Join(r.work, ".tfweaver.hcl"), how, 0o600)
+			}
+			r.holding(t)
+			r.run(t, 0)
+			said := r.stderr.String()
+			if !applied(t, r) || (mode == "observe") == strings.Contains(said, "The plan waits") {
+				t.Errorf("%s: standard error %q", how, said)
+			}
+		}
+	}
+}
+
+func await(t *testing.T, out *heard, text string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(out.String(), text); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%q is not said: %s", text, out)
+		}
+	}
+}
+
+// holding makes another session change "thing-1" until release is called.
+func (r *rig) holding(t *testing.T) (release func()) {
+	t.Helper()
+	session := r.hold(t)
+	return func() {
+		if _, err := session.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// nothingHeld makes sure that the run left nothing behind.
+func (r *rig) nothingHeld(t *testing.T) {
+	t.Helper()
+	conn, err := client.Dial(t.Context(), r.Env.Get("TFWEAVER_COORDINATOR"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	s, err := conn.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Sessions)+len(s.Transactions)+len(s.Claims)+len(s.Locks) > 0 {
+		t.Errorf("left behind: %+v", s)
+	}
+}
