@@ -26,7 +26,8 @@ type PlannedCall struct {
 	Group string
 	// Provisioned is true when provisioners may run with the call, outside of
 	// it. A plan does not say which of the resource's provisioners run when, so
-	// that it is true for every create and delete of such a resource.
+	// that it is true for every create and delete of such a resource. It does not
+	// tell of those in a "removed" block at all.
 	Provisioned bool
 }
 
