@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -59,7 +60,24 @@ func storageError(path string, err error) error {
 	if err == nil || named(err) {
 		return err
 	}
-	return &StorageError{Path: path, Err: err}
+	return &StorageError{Path: path, Err: withNumber(err)}
+}
+
+// withNumber gives an error of the system its number back: bbolt reduces some
+// to their text.
+func withNumber(err error) error {
+	var number syscall.Errno
+	if errors.As(err, &number) {
+		return err
+	}
+	for _, number := range []syscall.Errno{
+		syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS, syscall.EIO, syscall.EACCES, syscall.EPERM,
+	} {
+		if strings.HasSuffix(err.Error(), ": "+number.Error()) {
+			return number
+		}
+	}
+	return err
 }
 
 // systemReason is what the operating system says, without a path.
