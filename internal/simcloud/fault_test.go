@@ -208,7 +208,7 @@ func TestWhichWritesMeetAFault(t *testing.T) {
 // to other objects.
 func TestFaultsByChanceFollowTheSeed(t *testing.T) {
 	t.Parallel()
-	pattern := func(seed uint64, noise bool) []bool {
+	pattern := func(seed uint64, name string, noise bool) []bool {
 		l := newLab(t, simcloud.Config{Seed: seed, Faults: []simcloud.Fault{{Probability: 0.5, Count: -1, Latency: time.Minute}}})
 		l.built(group())
 		var got []bool
@@ -216,19 +216,19 @@ func TestFaultsByChanceFollowTheSeed(t *testing.T) {
 			if noise {
 				l.built(pip(fmt.Sprint("noise", i)))
 			}
-			l.must(l.send(pip("p")))
+			l.must(l.send(pip(name)))
 			events := l.cloud.Events()
 			got = append(got, events[len(events)-1].Fault != "")
 			l.settle()
 		}
 		return got
 	}
-	one := pattern(1, false)
-	if diff := cmp.Diff(one, pattern(1, true)); diff != "" {
+	one := pattern(1, "p", false)
+	if diff := cmp.Diff(one, pattern(1, "p", true)); diff != "" {
 		t.Errorf("others change what happens:\n%s", diff)
 	}
-	if cmp.Equal(one, pattern(2, false)) {
-		t.Error("seeds must differ")
+	if cmp.Equal(one, pattern(2, "p", false)) || cmp.Equal(one, pattern(1, "q", false)) {
+		t.Error("seeds and objects must differ")
 	}
 	n := 0
 	for _, met := range one {
