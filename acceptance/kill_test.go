@@ -16,18 +16,21 @@ import (
 // has seen how the killed call ended.
 func TestKillsAtRandomMoments(t *testing.T) {
 	t.Parallel()
-	const kills = 12
-	tally, err := killing.Series{Lab: shared, Seed: 41, Kills: kills, Together: 3, Out: t.TempDir(), Progress: t.Logf}.Run(t.Context())
+	const kills, seed = 12, 41
+	series := killing.Series(shared, seed)
+	series.Wanted, series.Together, series.Progress = kills, 3, t.Logf
+	results, err := series.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	tally := killing.TallyOf(results)
 	var figures strings.Builder
 	if err := tally.Write(&figures); err != nil {
 		t.Error(err)
 	}
 	t.Log(figures.String())
 	for round, what := range tally.Rounds {
-		t.Errorf("%v: %s", killing.Draw(41, round), strings.Join(what, "; "))
+		t.Errorf("%v: %s", killing.Draw(seed, round), strings.Join(what, "; "))
 	}
 	if tally.Kills < kills || tally.Hot == 0 {
 		t.Errorf("%d kills, %d of them in the middle of a change: the test shows nothing", tally.Kills, tally.Hot)

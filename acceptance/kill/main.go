@@ -76,7 +76,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if s.only >= 0 {
 		return errors.Join(repeat(ctx, l, s, stdout), l.Close())
 	}
-	tally, err := killing.Series{Lab: l, Seed: s.seed, Kills: s.rounds, Together: s.together, Out: s.out, Progress: progress}.Run(ctx)
+	series := killing.Series(l, s.seed)
+	series.Wanted, series.Together, series.Out, series.Progress = s.rounds, s.together, s.out, progress
+	results, err := series.Run(ctx)
+	tally := killing.TallyOf(results)
 	err = errors.Join(err, tally.Write(stdout), figures(s, tally), l.Close())
 	if err == nil && tally.Broken > 0 {
 		err = fmt.Errorf("%d of %d rounds broke something; what they said is in %s", tally.Broken, tally.Kills, s.out)

@@ -183,41 +183,17 @@ func TestStateIDs(t *testing.T) {
 	}
 }
 
-func TestSeriesGoesOnWhereItWas(t *testing.T) {
+func TestTally(t *testing.T) {
 	t.Parallel()
-	s := Series{Seed: 3, Kills: 2, Out: t.TempDir(), Progress: func(string, ...any) {}}
-	for n, broke := range [][]string{nil, {"all"}} {
-		if err := s.write(Result{Round: n, Seed: 3, Target: Daemon, Killed: true, InFlight: 1, Uncertain: 2, Broken: broke}, strings.Join(broke, "")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	// A line that was cut off does not count.
-	f, err := os.OpenFile(s.notes(), os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteString(`{"round":2,"kil`); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	// It needs no lab, since there is nothing left to do.
-	tally, err := s.Run(t.Context())
-	if err != nil || tally.Kills != 2 || tally.Broken != 1 || tally.Hot != 2 || tally.Uncertain != 4 || tally.ByTarget[Daemon] != 2 {
-		t.Errorf("%+v, %v", tally, err)
-	}
-	if err := s.write(Result{Round: 2, Killed: true}, ""); err != nil {
-		t.Fatal(err)
-	}
-	if again, err := s.noted(); len(again) != 3 || err != nil {
-		t.Errorf("behind the line that was cut off: %v, %v", again, err)
-	}
-	if text, err := os.ReadFile(filepath.Join(s.Out, "seed-3-round-1.txt")); string(text) != "all" || err != nil {
-		t.Errorf("the report is %q, %v", text, err)
+	tally := TallyOf([]Result{
+		{Target: Daemon, Killed: true, InFlight: 1, Uncertain: 2, Read: 1, Open: 1},
+		{Round: 1, Target: Daemon, Killed: true, BystanderS: 3, Broken: []string{"all"}}, {Round: 2},
+	})
+	if tally.Kills != 2 || tally.Missed != 1 || tally.Broken != 1 || tally.Hot != 1 || tally.Uncertain != 2 || tally.ByTarget[Daemon] != 2 {
+		t.Errorf("%+v", tally)
 	}
 	var b strings.Builder
-	if err := tally.Write(&b); err != nil || !strings.Contains(b.String(), "kills of a daemon") {
+	if err := tally.Write(&b); err != nil || !strings.Contains(b.String(), "at most 3.00 s") {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }
