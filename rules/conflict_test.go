@@ -98,7 +98,7 @@ type cloud struct {
 func newTown(t *testing.T) cloud {
 	t.Helper()
 	clock := simcloud.NewVirtualClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	sim, err := simcloud.New(simcloud.Config{Clock: clock})
+	sim, err := simcloud.New(simcloud.Config{Clock: clock, Quotas: map[string]int{"north": 100, "north/standardBSFamily": 100}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -252,5 +252,8 @@ func scenarios() []scenario {
 		permission("update", "f", "p"),
 		permission("create", "g", "p"),
 		permission("delete", "f", "p"),
+		quota("create", "standardBSFamily"),
+		quota("update", ""),
+		quota("update", "standardBSFamily"),
 	}
 }

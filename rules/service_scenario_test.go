@@ -76,3 +76,15 @@ func permission(kind, in, name string) scenario {
 		body: arm.Resource{Properties: arm.Properties{Principal: "x", Action: "invoke"}},
 	}
 }
+
+// quota is that of a family, or of the whole north. The cloud has it already, so
+// that creating one is a write of it, too.
+func quota(kind, family string) scenario {
+	id, limit := arm.QuotaID(zero, "north", family).String(), 50
+	return scenario{
+		name: strings.TrimRight(kind+" quota north "+family, " "), resourceType: "simcloud_quota",
+		src:    change(kind, id, "location", "north", "family", family),
+		method: method(kind), path: id,
+		body: arm.Resource{Properties: arm.Properties{Limit: &limit}},
+	}
+}

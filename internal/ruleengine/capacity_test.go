@@ -231,3 +231,28 @@ func TestEffectsBeyondAllBounds(t *testing.T) {
 		t.Errorf("twice the largest amount: %v", err)
 	}
 }
+
+// An object that has no id yet has no bucket either.
+func TestOwnBucketBeforeTheIDIsKnown(t *testing.T) {
+	t.Parallel()
+	e, diags := ruleengine.LoadPacks(packFS(thing(`
+  name = self.name
+  bucket "pages" {
+    limit = 5
+  }
+  consumes "pages" {
+    of     = self
+    amount = 1
+  }`)))
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	for id, want := range map[string][]string{"cty": {"p:cty#pages"}, "": nil} {
+		op := stockOperation(t, "demo_thing", "planned {\nid = "+map[bool]string{true: "unknown", false: `"` + id + `"`}[id == ""]+"\nname = \"n\"\n}")
+		op.Provider = demoSource
+		l, err := e.Lower(t.Context(), op, nil)
+		if diff := cmp.Diff(want, keysOf(l.Request.Effects)); diff != "" || err != nil {
+			t.Errorf("%q: %v, notes %q (-want +got):\n%s", id, err, l.Notes, diff)
+		}
+	}
+}

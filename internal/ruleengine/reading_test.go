@@ -123,3 +123,28 @@ func TestTimesToSettle(t *testing.T) {
 		t.Errorf("a pack that says nothing: %d, %d, %v", l.Request.Lands, l.Request.Timeout, err)
 	}
 }
+
+func TestUsableAddresses(t *testing.T) {
+	t.Parallel()
+	e, diags := ruleengine.LoadPacks(packFS(thing(`
+  bucket "addresses" {
+    limit = usable_addresses(self.name, 5)
+  }`)))
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	for prefix, want := range map[string]escrow.Bound{
+		"10.0.0.0/24": escrow.At(251), "10.0.0.8/29": escrow.At(3), "10.0.0.0/30": escrow.At(0), "10.0.0.1/32": escrow.At(0),
+		"0.0.0.0/0": escrow.At(1<<32 - 5), "10.0.0.0": {}, "10.0.0.0/33": {}, "2001:db8::/64": {}, "": {},
+	} {
+		op := stockOperation(t, "demo_thing", "prior {\nid = \"o\"\nname = \""+prefix+"\"\n}")
+		seen, ok, err := e.See(ruleengine.Object{Provider: demoSource, ProviderConfig: op.ProviderConfig, Type: op.Type, State: op.Prior})
+		var got escrow.Bound
+		if len(seen.Readings) > 0 {
+			got = seen.Readings[0].Limit
+		}
+		if err != nil || !ok || got != want || want.Set == (len(seen.Notes) > 0) {
+			t.Errorf("%q: %+v, notes %q, %v", prefix, got, seen.Notes, err)
+		}
+	}
+}

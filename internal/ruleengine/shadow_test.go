@@ -88,3 +88,24 @@ func TestNoShadowWithoutDoubt(t *testing.T) {
 		t.Errorf("%+v, %v", l.Shadow, err)
 	}
 }
+
+// A bucket that a certain and a doubtful rule count on is the certain one's.
+func TestABucketOfTwoRules(t *testing.T) {
+	t.Parallel()
+	e, diags := ruleengine.LoadPacks(packFS(strings.Replace(stockPack, `  on "write" {`, `  consumes "sure" {
+    of     = object("stock_shelf", self.shelf)
+    bucket = "labels"
+    amount = 2
+  }
+  on "write" {`, 1)))
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	l, err := e.Lower(t.Context(), stockOperation(t, "stock_label", "planned {\nid = \"l\"\nshelf = \"s\"\n}"), nil)
+	if err != nil || len(l.Buckets) != 1 || l.Buckets[0].Rule != "stock/stock_label.consumes#sure" {
+		t.Errorf("buckets %+v, %v", l.Buckets, err)
+	}
+	if l.Request.Effects.Amount("stock:acme/s#labels") != 2 || l.Shadow.Effects.Amount("stock:acme/s#labels") != 1 {
+		t.Errorf("effects %v, shadow %v", l.Request.Effects, l.Shadow.Effects)
+	}
+}
