@@ -298,6 +298,9 @@ func (e fakeEngine) See(o ruleengine.Object) (ruleengine.Seen, bool, error) {
 	}
 	id := graph.NodeID(o.State.GetAttr("id").AsString())
 	decl := graph.Decl{ID: id, Parent: netID, Kind: graph.Resource, Type: o.Type}
+	if id == netID {
+		decl = graph.Decl{ID: netID, Kind: graph.Realm}
+	}
 	digest := ""
 	if o.Sensitive.Has(cty.GetAttrPath("secret")) {
 		digest = "without secret"

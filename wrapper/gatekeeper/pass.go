@@ -6,6 +6,7 @@ package gatekeeper
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
@@ -30,11 +31,17 @@ func (p *petition) pardon(ctx context.Context, report conflict.Report) (admissio
 	if pass, ok := p.gate.override.take(ctx, p, report); ok {
 		return pass, true
 	}
+	// What was decided about the capacity of the plan holds for its calls.
+	if pass := p.gate.passedPlan(p.request.Call); pass != nil && !slices.ContainsFunc(report.Conflicts, notShort) {
+		return admission.Pass{Mode: pass.Mode, By: pass.By, Reason: pass.Reason, Of: pass.Of}, true
+	}
 	if p.mode.lenient() {
 		return p.lenience("this run is never refused"), true
 	}
 	return admission.Pass{}, false
 }
+
+func notShort(c conflict.Conflict) bool { return !short(c) }
 
 // passRefused passes a transaction that was refused.
 func (p *petition) passRefused(ctx context.Context, rejected *client.RejectedError, pass admission.Pass) (Grant, error) {

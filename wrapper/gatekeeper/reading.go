@@ -152,15 +152,15 @@ func (g *Gatekeeper) understand(ctx context.Context, from source, node graph.Dec
 // observe reports a reading to the coordinator: the object as it is, and what
 // it says about capacity.
 func (g *Gatekeeper) observe(ctx context.Context, r reading) error {
-	nodes := r.seen.Nodes
+	nodes, seen := r.seen.Nodes, r.seen.Observation
 	if !r.exists {
 		var err error
-		if nodes, err = g.ancestry(ctx, r.seen.Observation.Decl.ID); err != nil {
-			return err
+		if nodes, err = g.ancestry(ctx, seen.Decl.ID); err != nil || len(nodes) == 0 {
+			return err // of what nobody knows nobody has to know that it is gone
 		}
+		seen.Decl = nodes[len(nodes)-1]
 	}
-	objects := []admission.Observation{r.seen.Observation}
-	if _, err := g.session.Observe(ctx, r.began.Index, nodes, objects); err != nil {
+	if _, err := g.session.Observe(ctx, r.began.Index, nodes, []admission.Observation{seen}); err != nil {
 		return err
 	}
 	if len(r.seen.Readings) == 0 {

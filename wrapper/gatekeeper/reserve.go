@@ -20,6 +20,9 @@ const wholePlan = "The plan"
 // the first call.
 type reservation struct {
 	grant Grant
+	// pass is set when what the plan needs was not there, and it goes on all the
+	// same.
+	pass *admission.Pass
 	// calls are those that it foresees.
 	calls map[admission.CallID]bool
 	// refused is why there is none; no call of the plan is sent then.
@@ -52,7 +55,7 @@ func (g *Gatekeeper) Reserve(ctx context.Context, order lowering.Order) error {
 	if err != nil {
 		return g.unreserved(ctx, p, err)
 	}
-	r := &reservation{grant: grant, calls: map[admission.CallID]bool{}}
+	r := &reservation{grant: grant, pass: grant.Passed(), calls: map[admission.CallID]bool{}}
 	for _, c := range p.request.Calls {
 		r.calls[c.ID] = true
 	}
@@ -92,6 +95,17 @@ func (g *Gatekeeper) reserved(call admission.CallID) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.reservation != nil && g.reservation.calls[call]
+}
+
+// passedPlan is how the plan goes on whose capacity was not there; nil for a
+// plan that has it.
+func (g *Gatekeeper) passedPlan(call admission.CallID) *admission.Pass {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.reservation == nil || !g.reservation.calls[call] {
+		return nil
+	}
+	return g.reservation.pass
 }
 
 // withPlan names the plan's reservation in the request of one of its calls.

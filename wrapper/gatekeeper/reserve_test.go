@@ -367,6 +367,9 @@ func TestRefusalsAreBasedOnFreshFacts(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, nil)
 			r.session.index = 42
+			r.session.found = map[graph.NodeID]coordinator.Found{
+				"/net/n1": {Known: true, Node: graph.Node{Decl: graph.Decl{ID: "/net/n1", Kind: graph.Resource}}},
+			}
 			reader := r.readable(func(int, string) (intercept.Object, error) { return tt.found, tt.fails })
 			refusing(r, tt.report)
 			_, err := r.Admit(t.Context(), call(intercept.Delete))

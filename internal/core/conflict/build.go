@@ -23,8 +23,8 @@ const (
 
 // Build explains the transaction to a viewer, as of the last record of the
 // state. A transaction that neither waits nor was refused has no decision and
-// no conflicts, only its standing; one that is not known has no requester
-// either. The viewer is empty for somebody who asks from outside any session:
+// no conflicts, only its standing, unless it goes on past what is in its way; one
+// that is not known has no requester either. The viewer is empty for somebody who asks from outside any session:
 // the report is the answer already, and does not advise to ask.
 func Build(s *admission.State, id admission.TxID, viewer admission.SessionID) Report {
 	return BuildAt(s, id, viewer, s.Now())
@@ -42,6 +42,9 @@ func BuildAt(s *admission.State, id admission.TxID, viewer admission.SessionID, 
 	if tx.Status == admission.Queued {
 		position, ahead := s.Place(id)
 		r.Wait = &WaitInfo{Position: position, Ahead: ahead, Waited: b.age(tx.SubmittedAt)}
+	}
+	if tx.Passed != nil { // it goes on, and whoever asks is told past what
+		r.Conflicts = b.conflicts(tx.Blockers)
 	}
 	b.stand(&r, &tx)
 	r.Actions = advise(r, string(viewer))
@@ -70,11 +73,17 @@ func (b builder) report(q *admission.Request, id string, status admission.Status
 		Decision: decision(status, why), Requester: b.party(q), Conflicts: []Conflict{},
 	}
 	if r.Decision != "" {
-		for _, w := range why {
-			r.Conflicts = append(r.Conflicts, b.conflict(w))
-		}
+		r.Conflicts = b.conflicts(why)
 	}
 	return r
+}
+
+func (b builder) conflicts(why []admission.Blocker) []Conflict {
+	list := make([]Conflict, 0, len(why))
+	for _, w := range why {
+		list = append(list, b.conflict(w))
+	}
+	return list
 }
 
 func decision(status admission.Status, why []admission.Blocker) Decision {

@@ -168,3 +168,18 @@ func TestExceeded(t *testing.T) {
 	}
 	lacks(t, Text(r), "it needs more than was held for its plan, and net n is about to be changed by bob")
 }
+
+// TestPassed: the report of a call that goes on regardless has no decision, and
+// says what it goes on past.
+func TestPassed(t *testing.T) {
+	t.Parallel()
+	s := tell(t, admission.Queue)
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-1", Request: call("net-7", admission.Update, "")})
+	q := call("web-3", admission.Update, "")
+	q.Advisory = true
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-2", Request: q})
+	r := Build(s.State, "t-2", "web-3")
+	if r.Decision != "" || r.Status != string(admission.Admitted) || len(r.Conflicts) != 1 || r.Conflicts[0].Holder.Actor != "alice" {
+		t.Errorf("%+v", r)
+	}
+}
