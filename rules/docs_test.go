@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/tfweaver/tfweaver/rules"
 )
 
@@ -44,7 +46,28 @@ func TestThePagesSayWhatThePackSays(t *testing.T) {
 	}
 }
 
+// TestTheExamplesOfThePagesAreWellFormed parses every example.
+func TestTheExamplesOfThePagesAreWellFormed(t *testing.T) {
+	t.Parallel()
+	for _, page := range []string{"../docs/rules/simcloud.md", "../docs/rules/packs.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		examples := example.FindAllSubmatch(text, -1)
+		if len(examples) < 5 {
+			t.Errorf("%s has %d examples", page, len(examples))
+		}
+		for _, m := range examples {
+			if _, diags := hclsyntax.ParseConfig(m[1], page, hcl.InitialPos); diags.HasErrors() {
+				t.Errorf("%v in:\n%s", diags, m[1])
+			}
+		}
+	}
+}
+
 var (
+	example     = regexp.MustCompile("(?s)```hcl\n(.*?)```")
 	bucketBlock = regexp.MustCompile(`(?m)^  bucket "([a-z]+)"`)
 	sourceList  = regexp.MustCompile(`(?m)^ +source = "([A-Za-z, ]+)"$`)
 	codeList    = regexp.MustCompile(`(?s)codes += \[(.*?)\]`)
