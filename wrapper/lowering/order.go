@@ -22,25 +22,51 @@ type Order struct {
 	// Why says, in half a sentence, why the order is not complete.
 	Why string
 
-	after map[admission.CallID][]admission.CallID
+	// after are the calls before a call, within only those of its group.
+	after, within map[admission.CallID][]admission.CallID
 }
+
+// maxOrder bounds the names of all the calls that an order lists, in bytes. It
+// is far below what a coordinator takes in one request. Modules that depend on
+// each other as a whole make each call of one come after each of the other.
+const maxOrder = 8 << 20
 
 // After are the calls that must have succeeded before a call is sent, sorted;
 // those of which another one must have been sent before may be left out.
 func (o Order) After(id admission.CallID) []admission.CallID { return slices.Clone(o.after[id]) }
 
 // Among is the order of some of the calls: a call that is left out passes on
-// what it waits for.
+// what it waits for. An order that is too long to be told is not complete.
 func (o Order) Among(keep func(admission.CallID) bool) Order {
+	kept := Order{Complete: o.Complete, Why: o.Why, after: contracted(o.after, keep), within: contracted(o.within, keep)}
+	if kept.size() > maxOrder {
+		kept.Complete, kept.Why, kept.after = false, "the order of the plan is too long", kept.within
+	}
+	return kept
+}
+
+// size is how long the names of all calls are that the order lists.
+func (o Order) size() int {
+	n := 0
+	for _, before := range o.after {
+		for _, id := range before {
+			n += len(id)
+		}
+	}
+	return n
+}
+
+// contracted leaves some of the calls of an order.
+func contracted(after map[admission.CallID][]admission.CallID, keep func(admission.CallID) bool) map[admission.CallID][]admission.CallID {
 	c := contraction[admission.CallID]{
-		after: func(id admission.CallID) []admission.CallID { return o.after[id] },
+		after: func(id admission.CallID) []admission.CallID { return after[id] },
 		keep:  func(id admission.CallID) (admission.CallID, bool) { return id, keep(id) },
 		known: map[admission.CallID][]admission.CallID{},
 	}
-	kept := Order{Complete: o.Complete, Why: o.Why, after: map[admission.CallID][]admission.CallID{}}
-	for id := range o.after {
+	kept := map[admission.CallID][]admission.CallID{}
+	for id := range after {
 		if keep(id) {
-			kept.after[id], _ = c.of(id) // an Order has no cycle
+			kept[id], _ = c.of(id) // an Order has no cycle
 		}
 	}
 	return kept
@@ -73,11 +99,11 @@ func (p *Plan) Order(dot []byte) Order {
 // WithoutOrder is what is known of the order without the CLI's graph. why says
 // what was amiss with it.
 func (p *Plan) WithoutOrder(why string) Order {
-	o := Order{Why: why, after: map[admission.CallID][]admission.CallID{}}
+	within := map[admission.CallID][]admission.CallID{}
 	for _, s := range p.steps {
-		o.after[s.id] = s.after
+		within[s.id] = s.after
 	}
-	return o
+	return Order{Why: why, after: within, within: within}
 }
 
 // The names of the graph's nodes that delete an object. Other nodes of an
@@ -131,7 +157,8 @@ func (p *Plan) contract(g digraph, calls map[string]admission.CallID) Order {
 		keep:  func(node string) (admission.CallID, bool) { id, ok := calls[node]; return id, ok },
 		known: map[string][]admission.CallID{},
 	}
-	o := Order{Complete: true, after: map[admission.CallID][]admission.CallID{}}
+	o := p.WithoutOrder("")
+	o.Complete, o.after = true, map[admission.CallID][]admission.CallID{}
 	for node, id := range calls {
 		before, ok := c.of(node)
 		if !ok {

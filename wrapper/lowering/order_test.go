@@ -4,6 +4,7 @@
 package lowering_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -269,5 +270,42 @@ func TestOrderOfAGraphWithColours(t *testing.T) {
 	}
 	if o := p.Order([]byte(text)); !o.Complete {
 		t.Error(o.Why)
+	}
+}
+
+// Every call of one module comes after every call of the other: that is more
+// than a coordinator should be told, and all that is left is to hold the plan
+// as a whole.
+func TestOrderThatIsTooLong(t *testing.T) {
+	t.Parallel()
+	const n = 600
+	var changes, edges []string
+	for i := range n {
+		for _, name := range []string{"first", "second"} {
+			changes = append(changes, fmt.Sprintf(`{"address":"x_y.%[1]s_of_two_long_lists[%[2]d]","mode":"managed","type":"x_y","name":"%[1]s","index":%[2]d,
+				"provider_name":"h/n/x","change":{"actions":["delete","create"],"before":{"id":"%[1]s%[2]d"},"after":{},"after_unknown":{"id":true}}}`, name, i))
+			at := fmt.Sprintf(`"[root] x_y.%s_of_two_long_lists[%d]`, name, i)
+			edges = append(edges, at+`" -> `+at+` (destroy)"`)
+		}
+		edges = append(edges,
+			fmt.Sprintf(`"[root] x_y.second_of_two_long_lists[%d]" -> "[root] module.first (close)"`, i),
+			fmt.Sprintf(`"[root] module.first (close)" -> "[root] x_y.first_of_two_long_lists[%d]"`, i))
+	}
+	p, err := lowering.Read(t.Context(), []byte(`{"format_version":"1.2","resource_changes":[`+strings.Join(changes, ",")+`]}`), lowering.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := p.Order([]byte("digraph {\n" + strings.Join(edges, "\n") + "\n}\n"))
+	if got := len(whole.After("create x_y.second_of_two_long_lists[7]")); !whole.Complete || got != n+1 {
+		t.Fatalf("complete %v, %d calls before one of the second list: %s", whole.Complete, got, whole.Why)
+	}
+	all := whole.Among(func(admission.CallID) bool { return true })
+	want := []admission.CallID{"delete x_y.second_of_two_long_lists[7]"}
+	if diff := cmp.Diff(want, all.After("create x_y.second_of_two_long_lists[7]")); diff != "" || all.Complete || all.Why == "" {
+		t.Errorf("complete %v, why %q; order (-want +got):\n%s", all.Complete, all.Why, diff)
+	}
+	few := whole.Among(func(id admission.CallID) bool { return strings.Contains(string(id), "[1") })
+	if !few.Complete {
+		t.Errorf("a part that is short enough: %s", few.Why)
 	}
 }
