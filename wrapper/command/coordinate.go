@@ -271,8 +271,9 @@ func (r *run) act(ctx context.Context) (int, error) {
 // session, and then the summary.
 func (r *run) close(ctx context.Context, code int) int {
 	ctx = context.WithoutCancel(ctx)
+	r.await(ctx, r.gate.Await) // while the proxies can still read
 	r.shutProxies(ctx)
-	r.finish(ctx)
+	r.await(ctx, r.gate.Finish)
 	summary := r.gate.Summary()
 	summary.Host, summary.Embedded = r.where.host, r.where.embedded
 	summary.Brief = r.opts.JSON || !r.mutates() || (code != 0 && r.gate.Submitted() == 0)
@@ -307,15 +308,14 @@ func (r *run) shutProxies(ctx context.Context) {
 	}
 }
 
-// finish waits for the outcomes that are still being found out, so that others
-// need not wait for them, and gives back what was reserved; a signal ends the
-// waiting.
-func (r *run) finish(ctx context.Context) {
+// await waits for the outcomes that are still being found out, so that others
+// need not wait for them; a signal ends the waiting.
+func (r *run) await(ctx context.Context, wait func(context.Context)) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	waiting, stop := r.app.interruptible(ctx)
 	defer stop()
-	r.gate.Finish(waiting)
+	wait(waiting)
 }
 
 // release frees what open may have taken before it failed.
