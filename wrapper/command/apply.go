@@ -157,7 +157,7 @@ func (r *run) consent(ctx context.Context, attempt int) (ok bool, code int, err 
 		return false, 0, err
 	}
 	r.view.Forecast(forecast)
-	if forecast.Stops() {
+	if r.stops(forecast) {
 		return false, r.refused(), nil
 	}
 	if !r.opts.AutoApprove && attempt == 1 {
@@ -178,11 +178,18 @@ func (r *run) declare(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if forecast.Stops() {
+	if r.stops(forecast) {
 		r.view.Forecast(forecast)
 		return false, nil
 	}
 	return true, nil
+}
+
+// stops says whether a forecast ends the run. Somebody who passes a decision has
+// seen such a forecast before; what they did not mean is refused when its call
+// comes.
+func (r *run) stops(forecast views.Forecast) bool {
+	return forecast.Stops() && r.inv.Weaver.Override == ""
 }
 
 // forecast asks what would become of the plan, on the ground of everything

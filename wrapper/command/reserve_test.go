@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -146,6 +147,47 @@ func TestModesOfAReservation(t *testing.T) {
 			if !applied(t, r) || (mode == "observe") == strings.Contains(said, "The plan waits") {
 				t.Errorf("%s: standard error %q", how, said)
 			}
+		}
+	}
+}
+
+// TestAForecastThatOnlyObserves stops nothing: the run says what would be.
+func TestAForecastThatOnlyObserves(t *testing.T) {
+	t.Parallel()
+	r := complete(t, "apply", "-auto-approve", "-weaver-policy=reject", "-weaver-mode=observe")
+	write(t, filepath.Join(r.cli, "plan.json"), updateJSON(), 0o600)
+	r.hold(t)
+	r.run(t, 0)
+	if said := r.stderr.String(); !applied(t, r) || !strings.Contains(said, "would be refused in the mode") || strings.Contains(said, "Error") {
+		t.Errorf("standard error %q", said)
+	}
+}
+
+var askedAbout = regexp.MustCompile("`tfweaver why (t[0-9]+)`")
+
+// TestOverride: a person passes the decision that they saw, for that once, and
+// it is recorded with their name and reason.
+func TestOverride(t *testing.T) {
+	t.Parallel()
+	r := replacing(t, "apply", "-auto-approve", "-weaver-wait=50ms")
+	r.holding(t)
+	r.run(t, ExitError)
+	m := askedAbout.FindStringSubmatch(unboxed(r.stderr.String()))
+	if m == nil {
+		t.Fatalf("no decision is named: %s", r.stderr)
+	}
+	r.stderr.Reset()
+	r.Args = []string{"apply", "-auto-approve", "-weaver-wait=1m", "-weaver-override=" + m[1], "-reason=alice went home"}
+	r.run(t, 0)
+	if said := r.stderr.String(); !applied(t, r) || !strings.Contains(said, "overridden by tester") || !strings.Contains(said, "alice went home") {
+		t.Errorf("standard error %q", said)
+	}
+	r.stdout.Reset()
+	r.Args = []string{"report"}
+	r.run(t, 0)
+	for _, text := range []string{"was passed by tester: alice went home", "would wait (override)", "alice (\"repair\")"} {
+		if !strings.Contains(r.stdout.String(), text) {
+			t.Errorf("the report lacks %q:\n%s", text, r.stdout)
 		}
 	}
 }

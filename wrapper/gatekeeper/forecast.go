@@ -38,9 +38,15 @@ func (g *Gatekeeper) Forecast(ctx context.Context, declare bool) (views.Forecast
 	g.noteLives(requests, prospects)
 	own := selves(requests)
 	var foreseeing []conflict.Report
-	for _, p := range prospects {
-		if report := foreseen(p, own); report != nil {
-			foreseeing = append(foreseeing, *report)
+	for i, p := range prospects {
+		report, mode := foreseen(p, own), g.modeOf(realmOf(requests[i]))
+		if report == nil || mode == Off {
+			continue
+		}
+		foreseeing = append(foreseeing, *report)
+		if mode.lenient() && report.Decision != conflict.Wait {
+			forecast.Passing = append(forecast.Passing, g.documented(*report))
+		} else {
 			forecast.Reports = append(forecast.Reports, g.documented(*report))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/conflict"
+	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/ruleengine"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
@@ -102,6 +103,28 @@ func TestForecastLeavesOutWhatThePlanResolves(t *testing.T) {
 				t.Errorf("%d conflicts are left, want %d", kept, tt.want)
 			}
 		})
+	}
+}
+
+// TestForecastWhereNothingIsRefused: what would be refused is told apart, and
+// stops nothing.
+func TestForecastWhereNothingIsRefused(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[Mode][2]int{Enforce: {1, 0}, Wait: {0, 1}, Observe: {0, 1}, Off: {0, 0}} {
+		r := newRig(t, func(c *Config) { c.Mode = func(graph.NodeID) Mode { return mode } })
+		r.Plan(plan("simcloud_subnet"))
+		r.session.prospects = func([]admission.Request) []client.Prospect {
+			report := blamed("alice", 1)
+			report.Decision = conflict.Reject
+			return []client.Prospect{{Decision: "reject", Report: &report}}
+		}
+		f, err := r.Forecast(t.Context(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]int{len(f.Reports), len(f.Passing)}; got != want || f.Stops() != (mode == Enforce) {
+			t.Errorf("%s: %v refused and passing, want %v; stops: %v", mode, got, want, f.Stops())
+		}
 	}
 }
 

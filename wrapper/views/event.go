@@ -41,6 +41,9 @@ type Forecast struct {
 	Changes int
 	// Reports are the changes that would wait or be refused.
 	Reports []conflict.Report
+	// Passing are those that would be refused, and go on: nothing is refused
+	// where they work.
+	Passing []conflict.Report
 	// Uncovered are the resource types that no rule pack knows, sorted.
 	Uncovered []string
 	// Covered counts the changes of types that a rule pack knows.
@@ -59,7 +62,7 @@ type Unforeseen struct {
 
 // Quiet says whether there is nothing in the forecast that is worth a line.
 func (f Forecast) Quiet() bool {
-	return len(f.Reports) == 0 && len(f.Uncovered) == 0 && len(f.Unforeseen) == 0
+	return len(f.Reports)+len(f.Passing)+len(f.Uncovered)+len(f.Unforeseen) == 0
 }
 
 // Stops says whether a change of the plan is refused for certain.

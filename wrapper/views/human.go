@@ -85,6 +85,9 @@ func (h *Human) Forecast(f Forecast) {
 	if len(f.Reports) > 0 {
 		b.WriteString(h.forecastBox(f))
 	}
+	if len(f.Passing) > 0 {
+		b.WriteString(h.passingBox(f.Passing))
+	}
 	if !f.Quiet() {
 		b.WriteString(coverage(f) + "\n")
 	}
@@ -107,6 +110,16 @@ func (h *Human) forecastBox(f Forecast) string {
 	}
 	summary := fmt.Sprintf("%s of the plan would wait for other sessions", count(len(f.Reports), "change"))
 	return h.style.box(yellow, "Note", summary, detail)
+}
+
+// passingBox tells of what a stricter mode would refuse.
+func (h *Human) passingBox(reports []conflict.Report) string {
+	var details []string
+	for _, r := range reports {
+		details = append(details, h.report(r, false, h.style.columns()-boxMargin))
+	}
+	summary := fmt.Sprintf("%s of the plan would be refused in the mode \"enforce\"", count(len(reports), "change"))
+	return h.style.box(yellow, "Note", summary, strings.Join(details, "\n\n"))
 }
 
 // remedy says what to do about a plan that cannot be made, beside what the

@@ -152,6 +152,11 @@ func (j *JSON) Forecast(f Forecast) {
 		}
 		j.print(l)
 	}
+	for _, r := range f.Passing {
+		j.print(line{
+			Level: "info", Type: "weaver_passed", Address: r.Address, Report: &r, Decision: string(r.Decision), Message: OneLine(r),
+		})
+	}
 	if len(f.Unforeseen) > 0 {
 		j.Problem(Problem{Warning: true, Summary: "Not every change can be foreseen", Detail: unforeseen(f)})
 	}

@@ -4,12 +4,14 @@
 package views
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
@@ -129,5 +131,24 @@ func TestWhatSettles(t *testing.T) {
 	}
 	if got := settledBy(admission.Delete, &coordinator.Unsettled{After: -1}); got != "" {
 		t.Errorf("nothing settles that, but %q", got)
+	}
+}
+
+// TestForecastOfALenientRun: it shows what a stricter mode would do.
+func TestForecastOfALenientRun(t *testing.T) {
+	t.Parallel()
+	f := Forecast{Changes: 1, Covered: 1, Passing: []conflict.Report{refusal()}}
+	if f.Stops() || f.Quiet() {
+		t.Errorf("stops: %v, quiet: %v", f.Stops(), f.Quiet())
+	}
+	var text, lines bytes.Buffer
+	people := NewHuman(NewPrinter(&text), Style{})
+	people.Forecast(f)
+	if got := text.String(); !strings.Contains(got, "Note: 1 change of the plan would be refused in the mode") || strings.Contains(got, "Error") {
+		t.Errorf("got %q", got)
+	}
+	NewJSON(NewPrinter(&lines), people, time.Now).Forecast(f)
+	if got := lines.String(); !strings.Contains(got, `"type":"weaver_passed"`) || !strings.Contains(got, `"decision":"re`) || strings.Contains(got, "weaver_conflict") {
+		t.Errorf("got %q", got)
 	}
 }
