@@ -49,6 +49,37 @@ func (s scope) bound(x hcl.Expression, what string, seen *Seen) escrow.Bound {
 	return escrow.Bound{}
 }
 
+// resized are the buckets of the object whose limit is not, or may not be,
+// afterwards what it was before.
+func (d *draft) resized() []Bucket {
+	if d.op.Action != admission.Create && d.op.Action != admission.Update || !d.subject.derived {
+		return nil
+	}
+	var list []Bucket
+	for _, b := range d.rule.buckets {
+		if b.limit == nil || d.op.Action == admission.Update && d.sameLimit(b) {
+			continue
+		}
+		self := d.subject.self
+		list = append(list, Bucket{Key: admission.BucketOf(self.ID, b.name), Owner: self, Rule: b.meta.rule})
+	}
+	return list
+}
+
+// sameLimit says whether an update certainly leaves a limit as it is.
+func (d *draft) sameLimit(b *bucket) bool {
+	var limits [2]int64
+	var told [2]error
+	for on, root := range sideRoots() {
+		s := d.scope.with(rootSelf, d.scope.vars[root]).with(rootID, d.subject.id)
+		limits[on], told[on] = s.count(b.limit)
+	}
+	if errors.Is(told[before], ErrNull) && errors.Is(told[after], ErrNull) {
+		return true
+	}
+	return told[before] == nil && told[after] == nil && limits[before] == limits[after]
+}
+
 // progress finds out whether an operation on the object is under way.
 func (a account) progress(r *resource, s scope, seen *Seen) {
 	x := r.terminal

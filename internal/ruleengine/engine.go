@@ -137,6 +137,10 @@ type Lowered struct {
 	// Buckets are those of the request's effects, in the same order: an object
 	// of which neither limit nor use is known is read before they matter.
 	Buckets []Bucket
+	// Resized are the buckets of the operation's own object whose limit it sets
+	// or may change. What is known of them is out of date once it has ended, and
+	// what the same plan takes of them afterwards cannot be judged by it before.
+	Resized []Bucket
 	// Notes say what was not known and how the plan was widened for it.
 	Notes []string
 }

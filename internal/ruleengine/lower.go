@@ -121,7 +121,7 @@ func (d *draft) done() Lowered {
 	}
 	t := d.rule.times.or(d.pack.times)
 	r.Lands, r.Timeout = t.lands, t.timeout
-	return Lowered{Request: r, Ruled: true, Shadow: d.low.shadow(), Buckets: d.owners(r.Effects), Notes: d.notes}
+	return Lowered{Request: r, Ruled: true, Shadow: d.low.shadow(), Buckets: d.owners(r.Effects), Resized: d.resized(), Notes: d.notes}
 }
 
 func (d *draft) note(text string) {

@@ -148,3 +148,37 @@ func TestUsableAddresses(t *testing.T) {
 		}
 	}
 }
+
+// An operation says which limits will not be what they were.
+func TestLimitsThatAnOperationChanges(t *testing.T) {
+	t.Parallel()
+	shelf := func(which, places string) string { return which + " {\nid = \"s\"\nplaces = " + places + "\n}\n" }
+	const (
+		places = "resizes A:s#places shelf.bucket#places\n"
+		labels = "resizes A:s#labels shelf.bucket#labels\n"
+	)
+	for name, c := range map[string]struct{ src, want string }{
+		"set by a create":         {shelf("planned", "3"), places + labels},
+		"raised":                  {shelf("prior", "3") + shelf("planned", "4"), places},
+		"lowered":                 {shelf("prior", "3") + shelf("planned", "2"), places},
+		"as it was":               {shelf("prior", "3") + shelf("planned", "3"), ""},
+		"not known yet":           {shelf("prior", "3") + shelf("planned", "unknown"), places},
+		"none before":             {shelf("prior", "null") + shelf("planned", "3"), places},
+		"none before and after":   {shelf("prior", "null") + shelf("planned", "null"), ""},
+		"sensitive":               {shelf("prior", "3") + shelf("planned", "3") + "sensitive = [\"places\"]", places},
+		"gone with the object":    {shelf("prior", "3"), ""},
+		"of an object without id": {"planned {\nid = unknown\nplaces = 3\n}\n", ""},
+	} {
+		if got := stockPlan(t, stockOperation(t, "stock_shelf", c.src), nil, "resizes"); got != c.want {
+			t.Errorf("%s:\n%swant:\n%s", name, got, c.want)
+		}
+	}
+	if got := stockPlan(t, stockOperation(t, "stock_seal", "planned {\nid = \"x\"\n}"), nil, "resizes"); got != "" {
+		t.Errorf("a bucket without a limit: %s", got)
+	}
+	op := stockOperation(t, "stock_shelf", shelf("prior", "3")+shelf("planned", "4"))
+	op.Action = admission.Read
+	if got := stockPlan(t, op, nil, "resizes"); got != "" {
+		t.Errorf("a read: %s", got)
+	}
+}

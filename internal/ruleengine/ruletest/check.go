@@ -31,6 +31,11 @@ func Check(l ruleengine.Lowered) string {
 			return fmt.Sprintf("the effect on %s belongs to %+v", e.Bucket, b)
 		}
 	}
+	for _, b := range l.Resized {
+		if node, _, ok := admission.NodeOfBucket(b.Key); !ok || node != l.Request.Self || node != b.Owner.ID || b.Rule == "" {
+			return fmt.Sprintf("the limit of %s belongs to %+v", b.Key, b)
+		}
+	}
 	if l.Shadow.Empty() {
 		return ""
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // Format writes a lock plan as text: the object, the locks with their rules,
-// the guards, the edges, the effects on capacity, what rules of low confidence
+// the guards, the edges, the effects on capacity and on its limits, what rules of low confidence
 // would have asked for, and the notes. short replaces what is long in ids.
 func Format(l ruleengine.Lowered, short *strings.Replacer) string {
 	var b strings.Builder
@@ -30,6 +30,9 @@ func Format(l ruleengine.Lowered, short *strings.Replacer) string {
 	}
 	for i, e := range r.Effects {
 		line(&b, fmt.Sprintf("%+d", e.Amount), string(e.Bucket), l.Buckets[i].Rule)
+	}
+	for _, r := range l.Resized {
+		line(&b, "resizes", string(r.Key), r.Rule)
 	}
 	wants(&b, "shadow", l.Shadow.Locks, l.Shadow.Guards)
 	for _, e := range l.Shadow.Effects {
