@@ -104,7 +104,7 @@ func (r *run) open(ctx context.Context) error {
 	}
 	providerLines, done := providerLog(r.app.Env, r.app.Stderr)
 	r.closer = append(r.closer, done)
-	list, warnings, err := sources(r.workdir, r.binary.Product, r.app.Env, providerLines)
+	list, warnings, err := sources(r.workdir, r.binary.Product, r.app.Env, []string{arguments.TokenVariable, r.inv.Weaver.TokenEnv}, providerLines)
 	if err != nil {
 		return err
 	}

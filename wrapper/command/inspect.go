@@ -41,7 +41,7 @@ func (a *App) locks(ctx context.Context, w arguments.Weaver, c locksCommand) err
 		return err
 	}
 	if c.JSON {
-		return writeJSON(a.Stdout, append([]coordinator.LockStatus{}, s.Locks...))
+		return writeJSON(a.Stdout, views.AllLocks(s))
 	}
 	_, err = io.WriteString(a.Stdout, views.LocksText(s))
 	return err

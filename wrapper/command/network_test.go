@@ -14,6 +14,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/json"
 	"encoding/pem"
+	"log/slog"
 	"math/big"
 	"net"
 	"os"
@@ -25,6 +26,8 @@ import (
 	"time"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator"
+	"github.com/tfweaver/tfweaver/wrapper/arguments"
+	"github.com/tfweaver/tfweaver/wrapper/terraform"
 )
 
 // certificate makes one that vouches for itself, for this machine.
@@ -199,5 +202,25 @@ func TestNetworkCoordinatorKeepsOthersOut(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestProvidersGetNoToken: what opens the coordinator is no provider's business.
+func TestProvidersGetNoToken(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.install(t)
+	work, err := terraform.Examine(r.work, "", nil, "", "desk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := r.Env.With("TFWEAVER_TOKEN", "secret").With("WEAVER_CI", "secret").With("KEPT", "1")
+	list, _, err := sources(work, terraform.Terraform, env, []string{"TFWEAVER_TOKEN", "WEAVER_CI"}, slog.New(slog.DiscardHandler))
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	got := arguments.Environment(list[0].command.Env)
+	if strings.Contains(strings.Join(got, "\n"), "secret") || got.Get("KEPT") != "1" {
+		t.Errorf("the provider gets %v", got)
 	}
 }

@@ -33,8 +33,9 @@ type source struct {
 
 // sources finds and checks the providers of the working folder. Providers
 // that are not installed are left to the CLI, which says best what to do when
-// it needs one; it cannot start them either.
-func sources(w terraform.Workdir, product terraform.Product, env arguments.Environment, log *slog.Logger) ([]source, []views.Problem, error) {
+// it needs one; it cannot start them either. The secrets are variables that no
+// provider gets.
+func sources(w terraform.Workdir, product terraform.Product, env arguments.Environment, secrets []string, log *slog.Logger) ([]source, []views.Problem, error) {
 	theirs, err := intercept.ReattachSources(env.Get(intercept.ReattachEnv))
 	if err != nil {
 		return nil, nil, err
@@ -66,6 +67,7 @@ func sources(w terraform.Workdir, product terraform.Product, env arguments.Envir
 		warnings = append(warnings, overrideWarning(address, overrides[address]))
 		list = append(list, source{address: address, command: plugins.Command{Path: path}})
 	}
+	env = env.Without(secrets...)
 	for i := range list {
 		list[i].command.Env = env
 		list[i].command.Dir = w.Root

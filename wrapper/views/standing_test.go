@@ -15,6 +15,7 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
+	"github.com/tfweaver/tfweaver/internal/core/mode"
 	"github.com/tfweaver/tfweaver/internal/version"
 )
 
@@ -47,7 +48,7 @@ func troubled() coordinator.Status {
 			}, Actor: "bob"},
 		},
 		Claims: []coordinator.ClaimStatus{{
-			Claim: admission.Claim{ID: "t13", Plan: "t10", Since: 980 * second, Calls: []admission.CallID{"delete vm.a", "create vm.a", "update vm.b"}},
+			Claim: admission.Claim{ID: "t13", Plan: "t10", Since: 980 * second, Locks: lock.Plan{{Node: "/vm/a", Mode: mode.X}, {Node: "/vm", Mode: mode.IX}}, Calls: []admission.CallID{"delete vm.a", "create vm.a", "update vm.b"}},
 			Actor: "bob", Objective: "bigger machines",
 		}},
 		Buckets: []coordinator.BucketStatus{
@@ -72,6 +73,15 @@ func TestStatusOfAKilledRun(t *testing.T) {
 	if strings.Contains(got, "addresses") {
 		t.Error("capacity that nobody asks for is listed")
 	}
+}
+
+// TestLocksOfClaims: what is held between the calls of a replace is shown, and
+// whose outcome is unknown.
+func TestLocksOfClaims(t *testing.T) {
+	t.Parallel()
+	s := troubled()
+	s.Locks = []coordinator.LockStatus{{Node: "/vm/b", Mode: "X", Tx: "t9", Session: "alice-7", Actor: "alice", Address: "simcloud_virtual_machine.a", Since: 940 * second}}
+	golden(t, "locks-claims.txt", LocksText(s))
 }
 
 func TestReportText(t *testing.T) {

@@ -4,7 +4,9 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -75,25 +77,60 @@ func coordinatorLine(s coordinator.Status) string {
 	return line + "."
 }
 
-// LocksText lists the held locks.
+// LocksText lists the held locks: of calls, and of the claims that keep others
+// away until the last of their calls has ended.
 func LocksText(s coordinator.Status) string {
-	if len(s.Locks) == 0 {
+	locks := AllLocks(s)
+	if len(locks) == 0 {
 		return "No lock is held.\n"
 	}
 	actors := map[admission.SessionID]string{}
 	for _, x := range s.Sessions {
 		actors[x.ID] = x.Actor
 	}
+	unknown := uncertainOf(s)
 	var b strings.Builder
-	table(&b, "NODE\tMODE\tTRANSACTION\tADDRESS\tACTOR\tSINCE", len(s.Locks), func(i int) string {
-		x := s.Locks[i]
+	table(&b, "NODE\tMODE\tTRANSACTION\tADDRESS\tACTOR\tSINCE", len(locks), func(i int) string {
+		x := locks[i]
 		actor := orElse(x.Actor, actors[x.Session])
 		if actor == "" {
 			actor = string(x.Session)
 		}
-		return join(short(string(x.Node)), x.Mode, string(x.Tx), x.Address, actor, ago(s.Now, x.Since))
+		return join(short(string(x.Node)), x.Mode, string(x.Tx)+unknown[x.Tx], x.Address, actor, ago(s.Now, x.Since))
 	})
 	return b.String()
+}
+
+// AllLocks are the held locks, those of claims among them, by node.
+func AllLocks(s coordinator.Status) []coordinator.LockStatus {
+	locks := slices.Concat([]coordinator.LockStatus{}, s.Locks, claimLocks(s))
+	slices.SortStableFunc(locks, func(a, b coordinator.LockStatus) int { return cmp.Compare(a.Node, b.Node) })
+	return locks
+}
+
+// uncertainOf marks the transactions whose outcome nobody knows.
+func uncertainOf(s coordinator.Status) map[admission.TxID]string {
+	marks := map[admission.TxID]string{}
+	for _, x := range s.Transactions {
+		if x.Status == admission.Uncertain {
+			marks[x.ID] = " (uncertain)"
+		}
+	}
+	return marks
+}
+
+// claimLocks are the locks of claims. Those of a whole plan are named by it.
+func claimLocks(s coordinator.Status) []coordinator.LockStatus {
+	var locks []coordinator.LockStatus
+	for _, c := range s.Claims {
+		for _, w := range c.Locks {
+			locks = append(locks, coordinator.LockStatus{
+				Node: w.Node, Mode: w.Mode.String(), Tx: c.ID, Session: c.Session, Actor: c.Actor,
+				Address: "claim: " + callsOf(c.Calls), Since: c.Since,
+			})
+		}
+	}
+	return locks
 }
 
 // WhyText is a report with all its reasons.
@@ -152,10 +189,19 @@ func conflictFields(c conflict.Conflict) [][2]string {
 	}
 	if h := c.Holder; h != nil {
 		fields = append(fields,
-			[2]string{"holder", holder(*h)}, [2]string{"session", h.Session}, [2]string{"transaction", strings.TrimSpace(h.Tx + " " + h.Address)},
+			[2]string{"holder", holder(*h)}, [2]string{"identity", worth(*h)}, [2]string{"session", h.Session}, [2]string{"transaction", strings.TrimSpace(h.Tx + " " + h.Address)},
 			[2]string{"state", standingOf(*h)}, [2]string{"since", h.Since}, [2]string{"run", h.RunURL}, [2]string{"lease until", h.LeaseExpires})
 	}
 	return fields
+}
+
+// worth says of an actor that nobody has verified it; empty for one that the
+// system knows.
+func worth(h conflict.Holder) string {
+	if !h.ActorClaimed {
+		return ""
+	}
+	return "claimed, not verified"
 }
 
 // scarcity is a count that is too small, in numbers.

@@ -106,7 +106,14 @@ func decision(status admission.Status, why []admission.Blocker) Decision {
 
 func (b builder) party(q *admission.Request) Party {
 	x, _ := b.s.Session(q.Session)
-	return Party{Session: string(q.Session), Intent: b.objective(q.Session, q.Intent), Actor: x.Actor, RunURL: x.RunURL, State: x.Origin}
+	return Party{Session: string(q.Session), Intent: b.objective(q.Session, q.Intent), Actor: x.Actor, ActorClaimed: unverified(x), RunURL: x.RunURL, State: x.Origin}
+}
+
+// unverified says whether the actor of a session is a mere claim: the session
+// came over a network, which the coordinator says, or it took the name from its
+// environment, which it says itself. Both say so in labels.
+func unverified(x admission.Session) bool {
+	return x.Labels["tfweaver/identity"] == "claimed" || x.Labels["claimed"] == "true"
 }
 
 // objective is the text of an intent, the session's first one where none is
@@ -187,7 +194,7 @@ func (b builder) holder(w admission.Blocker) *Holder {
 	h := &Holder{
 		Session: string(w.HolderSession), Intent: string(w.HolderIntent),
 		Objective: b.objective(w.HolderSession, w.HolderIntent),
-		Actor:     x.Actor, Tool: x.Tool, RunURL: x.RunURL, State: Ended,
+		Actor:     x.Actor, ActorClaimed: unverified(x), Tool: x.Tool, RunURL: x.RunURL, State: Ended,
 	}
 	h.Dead = known && x.DeadAt != 0
 	if known && x.EndedAt == 0 {

@@ -77,7 +77,9 @@ type Party struct {
 	Session string `json:"session"`
 	Intent  string `json:"intent"`
 	Actor   string `json:"actor"`
-	RunURL  string `json:"run_url,omitempty"`
+	// ActorClaimed: nobody has verified that the actor is who it says.
+	ActorClaimed bool   `json:"actor_claimed,omitempty"`
+	RunURL       string `json:"run_url,omitempty"`
 	// State identifies the Terraform state that the session works on.
 	State string `json:"state,omitempty"`
 }
@@ -148,8 +150,10 @@ type Holder struct {
 	Intent    string `json:"intent"` // intent id
 	Objective string `json:"objective"`
 	Actor     string `json:"actor"`
-	Tool      string `json:"tool,omitempty"`
-	RunURL    string `json:"run_url,omitempty"`
+	// ActorClaimed: nobody has verified that the actor is who it says.
+	ActorClaimed bool   `json:"actor_claimed,omitempty"`
+	Tool         string `json:"tool,omitempty"`
+	RunURL       string `json:"run_url,omitempty"`
 	// State is running, admitted, waiting, uncertain, declared or ended.
 	State string `json:"state"`
 	// Since is when the holder began to hold, in RFC 3339.
