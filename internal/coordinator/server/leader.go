@@ -64,10 +64,12 @@ func publish(dir string, l Leader) error {
 	return nil
 }
 
-// unpublish takes back what publish said, unless it was replaced since. It is
-// called while the journal is still held, so nobody else publishes meanwhile.
-func unpublish(dir string, epoch uint64) {
-	if l, ok, err := ReadLeader(dir); err == nil && ok && l.Epoch == epoch {
+// unpublish takes back what publish said of own, unless it was replaced since. It
+// is called while the journal is still held, so nobody else publishes meanwhile.
+// More than the epoch counts: where a copy was put in the journal's place, a
+// successor may have the same one.
+func unpublish(dir string, own Leader) {
+	if l, ok, err := ReadLeader(dir); err == nil && ok && l == own {
 		_ = os.Remove(filepath.Join(dir, currentName))
 	}
 }

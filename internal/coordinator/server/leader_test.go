@@ -18,12 +18,14 @@ func TestLateEndHarmsNobody(t *testing.T) {
 	dir := t.TempDir()
 	first := Leader{Address: "unix:///run/1.sock", PID: 11, Version: "1", Epoch: 1}
 	second := Leader{Address: "unix:///run/2.sock", PID: 12, Version: "2", Epoch: 2}
+	twin := Leader{Address: "unix:///run/3.sock", PID: 13, Version: "2", Epoch: 2} // of a copy of the journal
 	for _, l := range []Leader{first, second} {
 		if err := publish(dir, l); err != nil {
 			t.Fatal(err)
 		}
 	}
-	unpublish(dir, 1)
+	unpublish(dir, first)
+	unpublish(dir, twin)
 	got, ok, err := ReadLeader(dir)
 	if err != nil || !ok {
 		t.Fatalf("the successor's word is gone: %v", err)
@@ -31,7 +33,7 @@ func TestLateEndHarmsNobody(t *testing.T) {
 	if diff := cmp.Diff(second, got); diff != "" {
 		t.Error(diff)
 	}
-	unpublish(dir, 2)
+	unpublish(dir, second)
 	if _, ok, err := ReadLeader(dir); ok || err != nil {
 		t.Errorf("it is still published, %v", err)
 	}

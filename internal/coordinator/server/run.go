@@ -140,7 +140,7 @@ func serve(ctx context.Context, config Config, c *coordinator.Coordinator, s *Se
 	}
 	defer removeSocket(address)
 	leader := Leader{Address: address, PID: os.Getpid(), Version: config.Version, Epoch: c.Epoch()}
-	gone := func() { unpublish(config.Dir, leader.Epoch) }
+	gone := func() { unpublish(config.Dir, leader) }
 	if err := publish(config.Dir, leader); err != nil {
 		return errors.Join(err, l.Close())
 	}
