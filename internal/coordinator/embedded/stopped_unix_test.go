@@ -84,75 +84,116 @@ func TestStoppedCoordinator(t *testing.T) {
 }
 
 // TestStoppedCoordinatorIsFenced: while a coordinator is stopped, somebody puts
-// a copy in the place of its journal and another coordinator leads that. The
-// first one decides nothing any more when it goes on; it ends, and harms
-// neither its successor nor that one's socket.
+// another copy in the place of its journal, of now or of an earlier epoch, and
+// another coordinator leads that. The first one decides nothing any more when
+// it goes on; it ends, and harms neither its successor nor that one's socket.
 func TestStoppedCoordinatorIsFenced(t *testing.T) {
 	t.Parallel()
-	dir := stateDir(t)
-	old := connect(t, dir, "1m")
-	s, err := old.Open(within(t), client.SessionConfig{Actor: "alice"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close(within(t)) //nolint:errcheck // it may be lost
-	first, resume := stopLeader(t, dir)
-	putBack(t, dir)
+	for _, earlier := range []bool{false, true} {
+		t.Run(fmt.Sprintf("earlier=%t", earlier), func(t *testing.T) {
+			t.Parallel()
+			dir := stateDir(t)
+			backup := earlierJournal(t, dir)
+			run := openSession(t, connect(t, dir, "1m"))
+			leader, _ := published(t, dir)
+			direct, err := client.Dial(within(t), leader.Address) // never asks another one
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer direct.Close()
+			bound := openSession(t, direct)
+			first, resume := stopLeader(t, dir)
+			if !earlier {
+				backup = journalOf(t, dir)
+			}
+			putBack(t, dir, backup)
 
-	c := connect(t, dir, "1m")
-	second, _ := published(t, dir)
-	if second.PID == first.PID || second.Address == first.Address {
-		t.Fatalf("%+v follows %+v", second, first)
+			c := connect(t, dir, "1m")
+			second, _ := published(t, dir)
+			if second.PID == first.PID || second.Address == first.Address || earlier && second.Epoch != first.Epoch {
+				t.Fatalf("%+v follows %+v", second, first)
+			}
+			resume()
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			if tx, err := call(ctx, bound, coordinatortest.Create("n", "late"), func() {}); err == nil {
+				t.Errorf("the superseded coordinator let %s through", tx)
+			}
+			if !earlier { // the successor knows the run
+				tx, err := call(within(t), run, coordinatortest.Create("n", "on"), func() {})
+				if err != nil {
+					t.Errorf("a call of a run that goes on: %v", err)
+				}
+				wantOperational(t, c, []admission.TxID{tx})
+			}
+			waitFor(t, "end of the first coordinator", func() bool { return ended(first.PID) })
+			wantInCharge(t, dir, c, second)
+		})
 	}
-	resume()
-	wantNoDecision(t, first.Address)
-	waitFor(t, "end of the first coordinator", func() bool {
-		_, err := os.Lstat(strings.TrimPrefix(first.Address, "unix://"))
-		return err != nil
-	})
-	if now, ok := published(t, dir); !ok || now != second {
-		t.Errorf("%+v leads after %+v", now, second)
+}
+
+// wantInCharge: the leader is still published, can be reached, and decides.
+func wantInCharge(t *testing.T, dir string, c *client.Client, l server.Leader) {
+	t.Helper()
+	if now, ok := published(t, dir); !ok || now != l {
+		t.Errorf("%+v leads after %+v", now, l)
 	}
-	other, err := c.Open(within(t), client.SessionConfig{Actor: "bob"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := call(within(t), other, coordinatortest.Create("n", "c"), func() {}); err != nil {
+	if _, err := call(within(t), openSession(t, c), coordinatortest.Create("m", "c"), func() {}); err != nil {
 		t.Errorf("a call to the successor: %v", err)
 	}
-	if _, err := other.Close(within(t)); err != nil {
-		t.Error(err)
-	}
-	wantOneSocket(t, dir, second.Address)
+	wantOneSocket(t, dir, l.Address)
 }
 
-// putBack puts a copy of the journal in its place, as one does with a backup.
-func putBack(t *testing.T, dir string) {
+// openSession opens one that may be lost.
+func openSession(t *testing.T, c *client.Client) *client.Session {
 	t.Helper()
-	path := filepath.Join(dir, bboltjournal.FileName)
-	data, err := os.ReadFile(path)
-	if err == nil {
-		err = os.WriteFile(path+".copy", data, 0o600)
-	}
-	if err := errors.Join(err, os.Rename(path+".copy", path), os.Remove(filepath.Join(dir, "current"))); err != nil {
+	s, err := c.Open(within(t), client.SessionConfig{Actor: "alice"})
+	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_, _ = s.Close(ctx)
+	})
+	return s
 }
 
-// wantNoDecision: whoever still reaches a superseded coordinator gets nothing
-// from it.
-func wantNoDecision(t *testing.T, address string) {
+func ended(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+// earlierJournal is the journal as the first leader left it, who is dead.
+func earlierJournal(t *testing.T, dir string) []byte {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	c, err := client.Dial(ctx, address)
+	c := connect(t, dir, "1m")
+	s, err := c.Open(within(t), client.SessionConfig{Actor: "carol"})
 	if err != nil {
-		return // it has ended already
+		t.Fatal(err)
 	}
-	defer c.Close()
-	s, err := c.Open(ctx, client.SessionConfig{Actor: "late"})
-	if err == nil {
-		t.Errorf("the superseded coordinator opened session %s", s.ID())
-		_, _ = s.Close(ctx)
+	if _, err := s.Close(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	l, _ := published(t, dir)
+	end(t, l.PID, os.Kill)
+	waitFor(t, "end of the first leader", func() bool { return ended(l.PID) })
+	return journalOf(t, dir)
+}
+
+func journalOf(t *testing.T, dir string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, bboltjournal.FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// putBack puts a copy in the place of the journal, as one does with a backup.
+func putBack(t *testing.T, dir string, data []byte) {
+	t.Helper()
+	path := filepath.Join(dir, bboltjournal.FileName)
+	err := os.WriteFile(path+".copy", data, 0o600)
+	if err := errors.Join(err, os.Rename(path+".copy", path), os.Remove(filepath.Join(dir, "current"))); err != nil {
+		t.Fatal(err)
 	}
 }
