@@ -101,9 +101,9 @@ func LocksText(s coordinator.Status) string {
 	return b.String()
 }
 
-// AllLocks are the held locks, those of claims among them, by node.
+// AllLocks are the held locks, those of claims among them, by node; not nil.
 func AllLocks(s coordinator.Status) []coordinator.LockStatus {
-	locks := slices.Concat([]coordinator.LockStatus{}, s.Locks, claimLocks(s))
+	locks := append(append([]coordinator.LockStatus{}, s.Locks...), claimLocks(s)...)
 	slices.SortStableFunc(locks, func(a, b coordinator.LockStatus) int { return cmp.Compare(a.Node, b.Node) })
 	return locks
 }

@@ -117,8 +117,11 @@ func show(v View) {
 		Uncertain: []Uncertain{{Address: "x.u", Tx: "t13"}, {Address: "x.v", Tx: "t14", GaveUp: true}},
 		Passed: []Passed{
 			{Address: "x.o", Mode: Overridden, By: "bob", Reason: "alice is on leave", Of: "t9", Report: &r},
-			{Address: "x.p", Mode: Observing}, {Address: "x.q", Mode: Observing}, {Address: "x.r", Mode: Observing, Refused: true},
-			{Address: "x.s", Mode: WaitOnly}, {Address: "x.t", Mode: Offline},
+			{Address: "x.p", Mode: Observing},
+			{Address: "x.q", Mode: Observing},
+			{Address: "x.r", Mode: Observing, Refused: true},
+			{Address: "x.s", Mode: WaitOnly},
+			{Address: "x.t", Mode: Offline},
 		},
 		Settled:  []Settled{{Unknown: lost}},
 		HalfDone: []HalfDone{{Address: "x.h", Done: []string{"delete"}, Left: []string{"create"}}},
