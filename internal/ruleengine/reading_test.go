@@ -182,3 +182,23 @@ func TestLimitsThatAnOperationChanges(t *testing.T) {
 		t.Errorf("a read: %s", got)
 	}
 }
+
+// What is said of an object that was read may look at its id.
+func TestReadingsKnowTheID(t *testing.T) {
+	t.Parallel()
+	e, diags := ruleengine.LoadPacks(packFS(thing(`
+  terminal = id != "busy"
+  bucket "parts" {
+    limit = length(split("-", id))
+  }`)))
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	for id, want := range map[string]int64{"a-b-c": 3, "busy": 1} {
+		op := stockOperation(t, "demo_thing", "prior {\nid = \""+id+"\"\n}")
+		seen, ok, err := e.See(ruleengine.Object{Provider: demoSource, ProviderConfig: op.ProviderConfig, Type: op.Type, State: op.Prior})
+		if err != nil || !ok || seen.Terminal == (id == "busy") || len(seen.Readings) != 1 || seen.Readings[0].Limit != escrow.At(want) {
+			t.Errorf("%s: %+v, %v", id, seen, err)
+		}
+	}
+}
