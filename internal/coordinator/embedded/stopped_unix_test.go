@@ -10,7 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,9 +35,34 @@ func stopLeader(t *testing.T, dir string) (l server.Leader, resume func()) {
 		t.Fatal("nobody leads")
 	}
 	end(t, l.PID, syscall.SIGSTOP)
+	waitFor(t, "stop of the leader", func() bool { return stopped(t, l.PID) })
 	resume = func() { end(t, l.PID, syscall.SIGCONT) }
 	t.Cleanup(resume)
 	return l, resume
+}
+
+// stopped says whether no thread of a process runs any more.
+func stopped(t *testing.T, pid int) bool {
+	t.Helper()
+	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil || len(stats) == 0 { // no Linux
+		out, err := exec.Command("ps", "-o", "state=", "-p", strconv.Itoa(pid)).Output()
+		if err != nil {
+			t.Fatalf("ps: %v", err)
+		}
+		return strings.HasPrefix(strings.TrimSpace(string(out)), "T")
+	}
+	for _, path := range stats {
+		stat, err := os.ReadFile(path)
+		if err != nil {
+			return false
+		}
+		_, state, _ := strings.Cut(string(stat), ") ")
+		if !strings.HasPrefix(state, "T") {
+			return false
+		}
+	}
+	return true
 }
 
 // TestStoppedCoordinator: nobody takes the place of a coordinator that may go
