@@ -246,8 +246,10 @@ func TestOrderOfAnotherText(t *testing.T) {
 		"another arrow":  {strings.Replace(text, "->", "--", 1), "unknown kind"},
 		"another plan":   {strings.ReplaceAll(text, "terraform_data.twin[1]", "terraform_data.twin[7]"), `"delete terraform_data.twin[1]"`},
 		"without a half": {strings.ReplaceAll(text, "terraform_data.parent (destroy)", "x"), `"delete terraform_data.parent"`},
-		"a cycle": {strings.Replace(text, "\t}\n", "\t\t\"[root] var.v\" -> \"[root] terraform_data.last\"\n\t}\n", 1),
-			"cycle"},
+		"a cycle": {
+			strings.Replace(text, "\t}\n", "\t\t\"[root] var.v\" -> \"[root] terraform_data.last\"\n\t}\n", 1),
+			"cycle",
+		},
 	} {
 		o := p.Order([]byte(other.text))
 		if o.Complete || !strings.Contains(o.Why, other.why) {

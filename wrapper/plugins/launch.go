@@ -40,6 +40,13 @@ type Command struct {
 	// Dir is the working directory; Terraform's own is that of the root
 	// module.
 	Dir string
+	// SocketDir is the folder that the provider makes its socket in, so that
+	// whoever owns the folder can remove what a provider leaves that is ended by
+	// force; empty leaves it to the provider, which takes that of the temporary
+	// files. The path must leave room for the name of the socket, 17 bytes, in
+	// the 103 that a socket has on all systems. Providers on Windows ignore it:
+	// they use no socket.
+	SocketDir string
 	// Logger gets the provider's log lines; nil discards them.
 	Logger *slog.Logger
 	// Unverified is set for a program that no lock file vouches for, such as a
@@ -118,6 +125,9 @@ func (c Command) build(ctx context.Context) *exec.Cmd {
 		if !strings.HasPrefix(entry, "TF_REATTACH_PROVIDERS=") {
 			cmd.Env = append(cmd.Env, entry)
 		}
+	}
+	if c.SocketDir != "" {
+		cmd.Env = append(cmd.Env, plugin.EnvUnixSocketDir+"="+c.SocketDir)
 	}
 	ownProcessGroup(cmd)
 	return cmd

@@ -1,0 +1,38 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package scratch
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// ownerEnv makes the test binary the owner of a folder below the folder that it
+// names, until it is killed.
+const ownerEnv = "SCRATCH_TEST_OWNER"
+
+// owner makes a folder with a secret in it, prints its path, and waits.
+func owner(parent string) int {
+	f, err := open(parent)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(f.Path(), "plan"), []byte("secret"), 0o600)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Println(f.Path())
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return 0
+}
+
+func TestMain(m *testing.M) {
+	if parent := os.Getenv(ownerEnv); parent != "" {
+		os.Exit(owner(parent))
+	}
+	os.Exit(m.Run())
+}
