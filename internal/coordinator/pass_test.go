@@ -17,7 +17,8 @@ import (
 // twice it is the same right.
 func TestPass(t *testing.T) {
 	t.Parallel()
-	c := start(t, counted())
+	// Nobody is told by chance.
+	c := start(t, counted(), func(config *coordinator.Config) { config.Refresh = time.Hour })
 	alice, bob := open(t, c, "alice"), open(t, c, "bob")
 	held, _ := submit(t, c, alice, 1, coordinatortest.Create("n", "a"))
 	waits, f := submit(t, c, bob, 1, coordinatortest.Create("n", "b"))
@@ -146,5 +147,30 @@ func TestReport(t *testing.T) {
 	var back coordinator.Report
 	if err := json.Unmarshal(data, &back); err != nil || back.Items[0].Reasons[0].By.Actor != "alice" {
 		t.Errorf("the report does not survive JSON: %v", err)
+	}
+}
+
+// TestReportKnowsProviderErrors: what a person settled, or what was not there
+// when it was read, is no error of the provider.
+func TestReportKnowsProviderErrors(t *testing.T) {
+	t.Parallel()
+	c := start(t, counted())
+	alice, bob := open(t, c, "alice"), open(t, c, "bob")
+	held, _ := submit(t, c, alice, 1, coordinatortest.Create("n", "a"))
+	_, f := submit(t, c, bob, 1, coordinatortest.Create("n", "b"))
+	run(t, c, alice, held)
+	d := settled(t, f)
+	if _, err := c.Start(within(t), bob.Session, d.Tx, d.Token); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Complete(within(t), bob.Session, coordinator.Outcome{Tx: d.Tx, Token: d.Token, Result: admission.Lost}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Resolve(within(t), d.Tx, "carol", "looked", false); err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.Report(within(t))
+	if err != nil || r.Delayed != 1 || r.Errors != 0 || r.Items[0].Status != admission.Failed || r.Items[0].ProviderError {
+		t.Errorf("Report = %+v, %v", r, err)
 	}
 }

@@ -189,7 +189,7 @@ func refuses(st *admission.State, tx *admission.Tx) bool {
 	for _, b := range tx.Blockers {
 		awaited := b.Guard == admission.Present && b.Holder != "" // somebody is making it
 		switch {
-		case b.Replan, b.Exceeded, b.Dead, b.Capacity != nil && b.Capacity.Hopeless:
+		case b.Exceeded, b.Dead, b.Capacity != nil && b.Capacity.Hopeless:
 			return true
 		case b.Guard != "" && !awaited && b.Fact != "declared":
 			return true

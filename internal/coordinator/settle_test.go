@@ -13,6 +13,7 @@ import (
 	"github.com/tfweaver/tfweaver/internal/coordinator"
 	"github.com/tfweaver/tfweaver/internal/coordinator/coordinatortest"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/lock"
 	"github.com/tfweaver/tfweaver/internal/journal/memjournal"
 )
 
@@ -179,6 +180,13 @@ func TestUncertainIsMortal(t *testing.T) {
 	if !mortal() {
 		t.Error("nobody would look after an uncertain call's session")
 	}
+	other, _ := lose(t, c, "carol", coordinatortest.Create("m", "a"))
+	if _, err := c.Deceased(within(t), other.Session, false); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := c.Mortal(within(t), []admission.SessionID{other.Session}); err != nil || m[other.Session] {
+		t.Errorf("a session that is known to be dead is still looked after: %v, %v", m, err)
+	}
 	if err := c.Resolve(within(t), tx, "bob", "looked", true); err != nil {
 		t.Fatal(err)
 	}
@@ -203,4 +211,38 @@ func TestStatusSaysWhatSettles(t *testing.T) {
 	if u == nil || u.Tx != tx || !u.Dead || u.After > 10*time.Second || u.Actor != "alice" {
 		t.Errorf("what settles %s: %+v", tx, u)
 	}
+}
+
+// TestUnsettledOverWaiters: what a waiter waits for, those behind it wait for,
+// too, though nothing of that stands in their own way.
+func TestUnsettledOverWaiters(t *testing.T) {
+	t.Parallel()
+	c := start(t, counted())
+	_, tx := lose(t, c, "alice", coordinatortest.Create("n", "a"))
+	bob, carol := open(t, c, "bob"), open(t, c, "carol")
+	both, more := coordinatortest.Create("n", "b"), coordinatortest.Create("m", "b")
+	both.Nodes, both.Locks = append(both.Nodes, more.Nodes[1:]...), lock.Union(both.Locks, more.Locks)
+	d, _ := submit(t, c, bob, 1, both)
+	wantStatus(t, d, admission.Queued)
+	behind, _ := submit(t, c, carol, 1, coordinatortest.Create("m", "c"))
+	wantStatus(t, behind, admission.Queued)
+	list, err := c.Unsettled(within(t), carol.Session, behind.Tx)
+	if err != nil || len(list) != 1 || list[0].Tx != tx {
+		t.Errorf("Unsettled = %+v, %v; want %s", list, err, tx)
+	}
+}
+
+// TestSettleAfterTheAnswer: whoever reads what has been answered meanwhile has
+// done nothing wrong.
+func TestSettleAfterTheAnswer(t *testing.T) {
+	t.Parallel()
+	c := start(t, counted())
+	alice, bob := open(t, c, "alice"), open(t, c, "bob")
+	d, _ := submit(t, c, alice, 1, coordinatortest.Create("n", "a"))
+	run(t, c, alice, d)
+	if err := c.Settle(within(t), bob.Session, read(t, c, d.Tx, true)); err != nil {
+		t.Errorf("Settle with the result of the answer: %v", err)
+	}
+	err := c.Settle(within(t), bob.Session, read(t, c, d.Tx, false))
+	wantError(t, "Settle with another result", err, admission.ErrStatus)
 }

@@ -209,3 +209,24 @@ func TestScanFindsDeath(t *testing.T) {
 		t.Errorf("after a look at the dead: %v, %v", w.fates, w.blind)
 	}
 }
+
+// TestChangesWakeTheWatch: what is new is looked at at once.
+func TestChangesWakeTheWatch(t *testing.T) {
+	t.Parallel()
+	r := Open("", quietly())
+	a, err := newAlarm()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.setAlarm(a)
+	defer a.close()
+	defer r.setAlarm(nil)
+	if err := r.Opened("a", identified(t, os.Getpid())); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	a.wait(patience)
+	if time.Since(begin) >= patience {
+		t.Error("the watch slept on")
+	}
+}

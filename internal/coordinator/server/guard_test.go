@@ -273,15 +273,25 @@ func TestConnectionsAreLimited(t *testing.T) {
 		}
 		return conn
 	}
+	next := func() net.Conn {
+		t.Helper()
+		select {
+		case conn := <-accepted:
+			return conn
+		case <-time.After(patience):
+			t.Fatal("no connection is let in")
+			return nil
+		}
+	}
 	dial()
-	first := <-accepted
+	first := next()
 	if _, err := dial().Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("one too many: %v; want the end", err)
 	}
 	first.Close()
 	first.Close() // gives its room back once
 	dial()
-	(<-accepted).Close()
+	next().Close()
 	if n := len(accepted); n != 0 {
 		t.Errorf("%d connections too many", n)
 	}
