@@ -26,20 +26,24 @@ type Round struct {
 	Saved bool
 }
 
-// longestLead bounds the lead, either way. Whoever begins needs about two seconds,
+// longestLead bounds the lead, either way. Whoever begins needs two or three seconds,
 // so most rounds overlap and some do not.
-const longestLead = 2 * time.Second
+const longestLead = 3 * time.Second
 
 // Draw is a round of a seed. The same arguments give the same round, and the lead
 // does not depend on whether it is coordinated.
 func Draw(seed uint64, number int, coordinated bool) Round {
 	random := rand.New(rand.NewPCG(seed, uint64(number)))
-	return Round{
+	r := Round{
 		Number: number, Seed: seed, Coordinated: coordinated,
-		Lead: time.Duration(random.Int64N(int64(2*longestLead))) - longestLead,
-		// Both ways take turns, so that few rounds have all four.
+		Lead: time.Duration(random.Int64N(int64(longestLead))),
+		// The ways take turns, so that few rounds have all of them.
 		CreateFirst: number%2 == 1, Saved: number/2%2 == 1,
 	}
+	if number/4%2 == 1 {
+		r.Lead = -r.Lead
+	}
+	return r
 }
 
 // String tells the round to people.

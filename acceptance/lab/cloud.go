@@ -29,6 +29,8 @@ type CloudConfig struct {
 	Latencies map[string]time.Duration
 	// FirstCallExtra is added to an actor's first write.
 	FirstCallExtra map[string]time.Duration
+	// Quotas bound the processors of machines, by location or location/family.
+	Quotas map[string]int
 	// Tokens are the bearer tokens of actors; with any, the cloud asks for them.
 	// Runs get that of their actor in the environment.
 	Tokens map[string]string
@@ -47,6 +49,9 @@ func (c CloudConfig) arguments() []string {
 	}
 	for actor, d := range c.FirstCallExtra {
 		args = append(args, "--first-call-extra="+actor+"="+d.String())
+	}
+	for key, limit := range c.Quotas {
+		args = append(args, "--quota="+key+"="+strconv.Itoa(limit))
 	}
 	if c.Supersede {
 		args = append(args, "--supersede")

@@ -25,13 +25,25 @@ type Line struct {
 		Requester struct {
 			Actor string `json:"actor"`
 		} `json:"requester"`
-		Conflicts []struct {
-			Holder *struct {
-				Actor     string `json:"actor"`
-				Objective string `json:"objective"`
-			} `json:"holder"`
-		} `json:"conflicts"`
+		Conflicts []Conflict `json:"conflicts"`
 	} `json:"report"`
+}
+
+// Conflict is one reason of a wait or of a refusal.
+type Conflict struct {
+	Relation string `json:"relation"`
+	Holder   *struct {
+		Actor     string `json:"actor"`
+		Objective string `json:"objective"`
+	} `json:"holder"`
+	// Capacity is set where a count is in the way.
+	Capacity *struct {
+		Bucket   string `json:"bucket"`
+		Limit    int64  `json:"limit"`
+		Used     int64  `json:"used"`
+		Reserved int64  `json:"reserved"`
+		Asked    int64  `json:"asked"`
+	} `json:"capacity"`
 }
 
 // The types of tfweaver's lines.
