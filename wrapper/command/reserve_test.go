@@ -15,8 +15,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
+	"github.com/tfweaver/tfweaver/internal/core/graph"
+	"github.com/tfweaver/tfweaver/wrapper/arguments"
+	"github.com/tfweaver/tfweaver/wrapper/gatekeeper"
 	"github.com/tfweaver/tfweaver/wrapper/plugins/plugintest"
+	"github.com/tfweaver/tfweaver/wrapper/settings"
 )
 
 // replaceJSON is the form of a plan that replaces the object "thing-1".
@@ -63,6 +69,17 @@ func TestTheOrderIsAskedForWhereItMatters(t *testing.T) {
 		if graph, apply := slices.IndexFunc(calls, starts("graph")), slices.IndexFunc(calls, starts("apply")); graph > apply {
 			t.Errorf("the order is asked for too late:\n%s", strings.Join(calls, "\n"))
 		}
+	}
+}
+
+// TestTheOrderOfASavedPlan is asked for as well, before the plan is applied.
+func TestTheOrderOfASavedPlan(t *testing.T) {
+	t.Parallel()
+	r := replacing(t, "apply", "-var=x=1", "my.plan")
+	r.run(t, 0)
+	want := []string{"version -json", "show -json my.plan", "graph -type=apply -plan=my.plan", "apply -var=x=1 -parallelism=10 my.plan"}
+	if diff := cmp.Diff(want, r.calls(t)); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 }
 
@@ -130,23 +147,39 @@ func TestAPlanThatWaitedTooLong(t *testing.T) {
 // nothing is coordinated but noted it does not wait at all.
 func TestModesOfAReservation(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"wait", "observe"} {
-		for _, how := range []string{"-weaver-mode=" + mode, "TFWEAVER_MODE=" + mode, "mode = \"" + mode + "\"", "realm \"*\" {\n  mode = \"" + mode + "\"\n}"} {
-			r := replacing(t, "apply", "-auto-approve", "-weaver-wait=50ms")
-			switch {
-			case strings.HasPrefix(how, "-"):
-				r.Args = append(r.Args, how)
-			case strings.HasPrefix(how, "TFWEAVER"):
-				r.Env = append(r.Env, how)
-			default:
-				write(t, filepath.Join(r.work, ".tfweaver.hcl"), how, 0o600)
-			}
-			r.holding(t)
-			r.run(t, 0)
-			said := r.stderr.String()
-			if !applied(t, r) || (mode == "observe") == strings.Contains(said, "The plan waits") {
-				t.Errorf("%s: standard error %q", how, said)
-			}
+	for mode, waits := range map[string]bool{"wait": true, "observe": false} {
+		r := replacing(t, "apply", "-auto-approve", "-weaver-wait=50ms")
+		write(t, filepath.Join(r.work, ".tfweaver.hcl"), "realm \"*\" {\n  mode = \""+mode+"\"\n}", 0o600)
+		r.holding(t)
+		r.run(t, 0)
+		if said := r.stderr.String(); !applied(t, r) || strings.Contains(said, "The plan waits") != waits {
+			t.Errorf("%s: standard error %q", mode, said)
+		}
+	}
+}
+
+// TestModeOfARealm: what the run is told counts in all realms, else what the
+// settings say of one.
+func TestModeOfARealm(t *testing.T) {
+	t.Parallel()
+	shared := settings.Settings{Mode: "wait", Realms: []settings.Realm{{Pattern: "cloud:*-sandbox", Mode: "observe"}}}
+	for _, tt := range []struct {
+		told   string
+		shared settings.Settings
+		realm  graph.NodeID
+		want   gatekeeper.Mode
+	}{
+		{"", settings.Settings{}, "cloud:a", gatekeeper.Enforce},
+		{"", settings.Settings{}, "", gatekeeper.Enforce},
+		{"", shared, "cloud:a", gatekeeper.Wait},
+		{"", shared, "", gatekeeper.Wait},
+		{"", shared, "cloud:a-sandbox", gatekeeper.Observe},
+		{"enforce", shared, "cloud:a-sandbox", gatekeeper.Enforce},
+		{"observe", shared, "cloud:a", gatekeeper.Observe},
+	} {
+		r := &run{shared: tt.shared, inv: arguments.Invocation{Weaver: arguments.Weaver{Mode: tt.told}}}
+		if got := r.mode(tt.realm); got != tt.want {
+			t.Errorf("told %q, in %q: %s, want %s", tt.told, tt.realm, got, tt.want)
 		}
 	}
 }
