@@ -33,8 +33,8 @@ var (
 )
 
 // waitOpen opens the file as soon as its lock is free. A missing one is made
-// where that is asked for.
-func (j *Journal) waitOpen(ctx context.Context, make bool) (*bbolt.DB, os.FileInfo, error) {
+// if mayCreate is set.
+func (j *Journal) waitOpen(ctx context.Context, mayCreate bool) (*bbolt.DB, os.FileInfo, error) {
 	for {
 		db, info, err := j.openFile()
 		switch {
@@ -44,7 +44,7 @@ func (j *Journal) waitOpen(ctx context.Context, make bool) (*bbolt.DB, os.FileIn
 			}
 			return db, info, nil
 		case errors.Is(err, bbolterrors.ErrTimeout), errors.Is(err, errMoved):
-		case errors.Is(err, fs.ErrNotExist) && make:
+		case errors.Is(err, fs.ErrNotExist) && mayCreate:
 			if err := j.create(); err != nil {
 				return nil, nil, storageError(j.path, err)
 			}

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// hear makes a witness of what is written to it, a line at a time.
+// listener makes a witness of what is written to it, a line at a time.
 type listener struct{ *witness }
 
 // Write implements io.Writer.
@@ -36,7 +36,7 @@ func cuts(t *testing.T) []powerCut {
 	j := open(t, filepath.Join(t.TempDir(), "state"))
 	defer j.Close()
 	var w witness
-	var all []powerCut
+	all := make([]powerCut, 0, 64)
 	take := func() []byte {
 		data, err := os.ReadFile(j.Path())
 		if err != nil {
@@ -45,7 +45,6 @@ func cuts(t *testing.T) []powerCut {
 		return data
 	}
 	m := &moments{reached: func(string) {}}
-	all = make([]powerCut, 0, 64)
 	hook := func(s step) {
 		switch s { //nolint:exhaustive // only commits count
 		case stepDecided:
@@ -101,7 +100,7 @@ func TestPowerCut(t *testing.T) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(uint64(seed), uint64(i)))
-			for range 4 {
+			for range 2 {
 				w := c.witness
 				w.at, w.tried = "a power cut", w.wrote
 				checkImage(t, w, c.tornImage(random))

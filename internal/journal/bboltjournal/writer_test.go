@@ -240,12 +240,13 @@ func (w *witness) check(t *testing.T, dir string) {
 	} else if err == nil {
 		r.Close()
 	}
-	w.checkNext(t, j, epoch, last)
+	w.checkNext(t, &writer{j: j, epoch: epoch, last: last, state: state, said: io.Discard, calls: int(last)})
 }
 
 // checkNext: the next leader appends, the last one cannot.
-func (w *witness) checkNext(t *testing.T, j *Journal, epoch journal.Epoch, last journal.Index) {
+func (w *witness) checkNext(t *testing.T, next *writer) {
 	t.Helper()
+	j, epoch, last := next.j, next.epoch, next.last
 	if epoch <= w.on {
 		t.Errorf("epoch %d follows %d", epoch, w.on)
 	}
@@ -254,10 +255,6 @@ func (w *witness) checkNext(t *testing.T, j *Journal, epoch journal.Epoch, last 
 		if !errors.Is(err, journal.ErrFenced) {
 			t.Errorf("Append of the dead leader's epoch: %v; want fenced", err)
 		}
-	}
-	next := &writer{j: j, said: io.Discard}
-	if err := next.lead(t.Context()); err != nil {
-		t.Fatal(err)
 	}
 	if err := next.append(t.Context(), 2); err != nil || next.last != last+2 {
 		t.Errorf("the next leader is at %d, %v; want %d", next.last, err, last+2)
