@@ -8,12 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
 	"os"
-	"path/filepath"
-	"runtime"
-	"strconv"
 	"sync"
 	"time"
 
@@ -29,17 +25,10 @@ const (
 	// DefaultHangupGrace is how long a change that was already sent may go on
 	// when the CLI is gone.
 	DefaultHangupGrace = 30 * time.Minute
-	// maxSocketPath is the longest path of a unix socket, in bytes, that all
-	// platforms accept.
-	maxSocketPath = 103
 )
 
 // errClosing is the cause by which calls end when the host is closed.
 var errClosing = errors.New("the provider proxy is shutting down")
-
-// ErrSocketPath: the folder for sockets has a path that is too long for a unix
-// socket.
-var ErrSocketPath = errors.New("path is too long for a unix socket")
 
 // Provider is one provider to be proxied.
 type Provider struct {
@@ -66,8 +55,9 @@ type Options struct {
 	// HangupGrace is how long a change may go on after the CLI hung up; 0
 	// means DefaultHangupGrace. While the CLI waits there is no bound.
 	HangupGrace time.Duration
-	// SocketDir is where the private socket folder is made; empty means
-	// os.TempDir. Socket paths are short by nature of the platform.
+	// SocketDir is where the private folder of the sockets is made; empty means
+	// os.TempDir. Close removes it; what a killed process leaves is for the owner
+	// of SocketDir to find. Socket paths are short by nature of the platform.
 	SocketDir string
 }
 
@@ -121,11 +111,13 @@ type provider struct {
 func Serve(ctx context.Context, providers []Provider, options Options) (*Host, error) {
 	h, err := newHost(options)
 	if err != nil {
-		return nil, errors.Join(err, closePools(providers))
+		closePools(providers)
+		return nil, err
 	}
 	err = h.open(ctx, providers, options.SocketDir)
 	if err != nil {
-		return nil, errors.Join(err, closePools(providers), h.removeDir())
+		closePools(providers)
+		return nil, errors.Join(err, h.removeDir())
 	}
 	for _, p := range h.providers {
 		h.serving.Add(1)
@@ -157,7 +149,7 @@ func newHost(options Options) (*Host, error) {
 	return h, nil
 }
 
-func closePools(providers []Provider) error {
+func closePools(providers []Provider) {
 	var wg sync.WaitGroup
 	for _, p := range providers {
 		wg.Add(1)
@@ -167,107 +159,6 @@ func closePools(providers []Provider) error {
 		}()
 	}
 	wg.Wait()
-	return nil
-}
-
-// open prepares all providers and their sockets, but serves none.
-func (h *Host) open(ctx context.Context, providers []Provider, socketDir string) error {
-	if socketDir == "" {
-		socketDir = os.TempDir()
-	}
-	dir, err := os.MkdirTemp(socketDir, "tfw")
-	if err != nil {
-		return fmt.Errorf("make socket folder: %w", err)
-	}
-	h.dir = dir
-	if err := h.negotiate(ctx, providers); err != nil {
-		return err
-	}
-	for i, p := range h.providers {
-		if err := p.listen(filepath.Join(dir, strconv.Itoa(i))); err != nil {
-			h.closeListeners()
-			return fmt.Errorf("serve provider %s: %w", p.source, err)
-		}
-	}
-	return nil
-}
-
-// negotiate starts the providers, a few at a time, and keeps them in order.
-func (h *Host) negotiate(ctx context.Context, providers []Provider) error {
-	h.providers = make([]*provider, len(providers))
-	errs := make([]error, len(providers))
-	sources := map[string]bool{}
-	turn := make(chan struct{}, runtime.NumCPU())
-	var wg sync.WaitGroup
-	for i, given := range providers {
-		if sources[given.Source] {
-			errs[i] = fmt.Errorf("provider %s is given twice", given.Source)
-			continue
-		}
-		sources[given.Source] = true
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			turn <- struct{}{}
-			defer func() { <-turn }()
-			h.providers[i], errs[i] = h.prepare(ctx, given)
-		}()
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}
-
-func (h *Host) prepare(ctx context.Context, given Provider) (*provider, error) {
-	version, err := given.Pool.Protocol(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("provider %s: %w", given.Source, err)
-	}
-	if version != 5 && version != 6 {
-		return nil, fmt.Errorf("provider %s speaks plugin protocol %d; only 5 and 6 are known", given.Source, version)
-	}
-	p := &provider{
-		host: h, source: given.Source, pool: given.Pool, protocol: version,
-		pkg: "tfplugin" + strconv.Itoa(version), plans: newPlanMemory(),
-	}
-	p.schemas = newSchemas(p)
-	p.server = grpc.NewServer(
-		grpc.ForceServerCodecV2(codec{}),
-		grpc.MaxRecvMsgSize(math.MaxInt32),
-		grpc.MaxSendMsgSize(math.MaxInt32),
-		grpc.StatsHandler(connTracker{provider: p}),
-		grpc.UnknownServiceHandler(p.handle),
-		grpc.WaitForHandlers(true),
-	)
-	return p, nil
-}
-
-func (p *provider) listen(path string) error {
-	if len(path) > maxSocketPath {
-		return fmt.Errorf("%w: %s has %d bytes, at most %d are possible; set TMPDIR to a shorter folder",
-			ErrSocketPath, path, len(path), maxSocketPath)
-	}
-	listener, err := net.Listen("unix", path)
-	if err != nil {
-		return err
-	}
-	p.listener = listener
-	return nil
-}
-
-func (p *provider) serve() {
-	defer p.host.serving.Done()
-	err := p.server.Serve(p.listener)
-	if err != nil && !errors.Is(err, grpc.ErrServerStopped) {
-		p.host.log.Error("provider proxy ended", "provider", p.source, "error", err)
-	}
-}
-
-func (h *Host) closeListeners() {
-	for _, p := range h.providers {
-		if p != nil && p.listener != nil {
-			_ = p.listener.Close()
-		}
-	}
 }
 
 func (h *Host) removeDir() error {

@@ -219,12 +219,13 @@ func newRig(t *testing.T, protocol int, gate *testGate, idle time.Duration, adju
 		watcher: &testWatcher{}, journal: filepath.Join(t.TempDir(), "journal"), log: &lockedBuffer{},
 	}
 	logger := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug - 4}))
+	sockets := shortDir(t) // providers that are killed leave theirs
 	pool := plugins.NewPool(func(ctx context.Context) (plugins.Instance, error) {
 		return plugins.Launch(ctx, plugins.Command{
-			Path: plugintest.Executable(t), Env: plugintest.Env(protocol, r.journal), Logger: logger,
+			Path: plugintest.Executable(t), Env: plugintest.Env(protocol, r.journal), Logger: logger, SocketDir: sockets,
 		})
 	}, idle)
-	options := Options{Gate: gate, Watcher: r.watcher, Logger: logger}
+	options := Options{Gate: gate, Watcher: r.watcher, Logger: logger, SocketDir: sockets}
 	if adjust != nil {
 		adjust(&options)
 	}
