@@ -40,7 +40,13 @@ func ForFiles() (*Folder, error) { return open(os.TempDir()) }
 
 // ForSockets is ForFiles but for the place: the path is short enough for unix
 // sockets, those of providers and their proxies included, whatever TMPDIR is.
-func ForSockets() (*Folder, error) { return open(shortTemp()) }
+func ForSockets() (*Folder, error) {
+	short := shortTemp()
+	if temp := os.TempDir(); temp != short {
+		sweep(temp) // files that killed runs left there hold secrets
+	}
+	return open(short)
+}
 
 func open(parent string) (*Folder, error) {
 	sweep(parent)

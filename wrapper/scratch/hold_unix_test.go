@@ -84,9 +84,14 @@ func TestForSockets(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Setenv("TMPDIR", temp)
+		dead := filepath.Join(temp, prefix+"1")
+		abandoned(t, dead)
 		f, err := ForSockets()
 		if err != nil {
 			t.Fatal(err)
+		}
+		if exists(t, dead) {
+			t.Errorf("%s: an abandoned folder is left", name)
 		}
 		t.Cleanup(func() {
 			if err := f.Remove(); err != nil {
