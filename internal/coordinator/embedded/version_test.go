@@ -80,24 +80,50 @@ func TestOtherProtocol(t *testing.T) {
 	}
 }
 
-// TestNewerRecords: an old program does not understand what is in the journal,
-// though it knows the layout. It says so and leaves the journal as it is.
-func TestNewerRecords(t *testing.T) {
+// TestRecordsNotUnderstood: an old program does not understand what is in the
+// journal, though it knows the layout; or nobody does. It says so and leaves the
+// journal as it is.
+func TestRecordsNotUnderstood(t *testing.T) {
 	t.Parallel()
-	dir := stateDir(t)
-	j, err := bboltjournal.Open(dir)
-	if err != nil {
-		t.Fatal(err)
+	for name, c := range map[string]struct {
+		line  string
+		words []string
+	}{
+		"newer field": {
+			`{"format":1,"index":1,"now":1,"command":{"type":"expire","data":{"now":1,"field_of_the_future":true}},"events":[]}`,
+			[]string{journal.ErrNewer.Error(), "install that version"},
+		},
+		"newer command": {
+			`{"format":1,"index":1,"now":1,"command":{"type":"command_of_the_future","data":{}},"events":[]}`,
+			[]string{journal.ErrNewer.Error(), "install that version"},
+		},
+		"no record": {`{"format":1,`, []string{journal.ErrCorrupt.Error(), "backup"}},
+		"another's": {
+			`{"format":1,"index":7,"now":1,"command":{"type":"expire","data":{"now":1}},"events":[]}`,
+			[]string{journal.ErrCorrupt.Error(), "backup"},
+		},
+		"no consequence": {
+			`{"format":1,"index":1,"now":1,"command":{"type":"expire","data":{"now":1}},"events":[{"type":"tx_started","data":{"tx":"nobody","at":1}}]}`,
+			[]string{journal.ErrCorrupt.Error(), "backup"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := stateDir(t)
+			j, err := bboltjournal.Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			epoch, err := j.Lead(t.Context())
+			if err == nil {
+				_, err = j.Append(t.Context(), epoch, 0, [][]byte{[]byte(c.line)})
+			}
+			if err := errors.Join(err, j.Close()); err != nil {
+				t.Fatal(err)
+			}
+			wantLeftAlone(t, dir, c.words...)
+		})
 	}
-	const line = `{"format":1,"index":1,"now":1,"command":{"type":"expire","data":{"now":1,"field_of_the_future":true}},"events":[]}`
-	epoch, err := j.Lead(t.Context())
-	if err == nil {
-		_, err = j.Append(t.Context(), epoch, 0, [][]byte{[]byte(line)})
-	}
-	if err := errors.Join(err, j.Close()); err != nil {
-		t.Fatal(err)
-	}
-	wantLeftAlone(t, dir, journal.ErrNewer.Error(), "install that version")
 }
 
 // wantLeftAlone: nobody can start a coordinator, people are told why and what

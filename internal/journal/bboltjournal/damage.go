@@ -4,11 +4,13 @@
 package bboltjournal
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"syscall"
 
+	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/journal"
 )
 
@@ -63,10 +65,20 @@ func (j *Journal) Explain(err error) error {
 	switch {
 	case errors.Is(err, journal.ErrNewer):
 		return &NewerError{Path: j.path, Err: err}
-	case errors.Is(err, journal.ErrCorrupt):
+	case errors.Is(err, journal.ErrCorrupt), senseless(err):
 		return &DamageError{Path: j.path, Err: err}
 	}
 	return err
+}
+
+// senseless says whether an error is from a record or snapshot that is as it was
+// written, and still makes no sense.
+func senseless(err error) bool {
+	var (
+		syntax *json.SyntaxError
+		kind   *json.UnmarshalTypeError
+	)
+	return errors.Is(err, admission.ErrReplay) || errors.As(err, &syntax) || errors.As(err, &kind)
 }
 
 // named says whether an error names the file already.
