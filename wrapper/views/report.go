@@ -43,7 +43,7 @@ func ReportText(r coordinator.Report) string {
 
 // tally counts what there is to tell.
 func tally(r coordinator.Report) string {
-	if r.Delayed+r.Refused+r.WouldWait+r.WouldRefuse == 0 {
+	if r.Delayed+r.Refused+r.WouldWait+r.WouldRefuse+r.Passed == 0 {
 		return "nothing was in the way of any"
 	}
 	var parts []string
@@ -55,6 +55,7 @@ func tally(r coordinator.Report) string {
 		{r.Refused, "refused"},
 		{r.WouldWait, "would have been delayed"},
 		{r.WouldRefuse, "would have been refused"},
+		{r.Passed, "let go on"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
@@ -71,7 +72,7 @@ func tally(r coordinator.Report) string {
 func fate(x coordinator.ReportItem) string {
 	word := map[string]string{
 		coordinator.Delayed: "delayed", coordinator.Refused: "refused",
-		coordinator.WouldWait: "would wait", coordinator.WouldRefuse: "would be refused",
+		coordinator.WouldWait: "would wait", coordinator.WouldRefuse: "would be refused", coordinator.Passed: "let go on",
 	}[x.What]
 	word = cmp.Or(word, x.What)
 	if x.Passed != nil {

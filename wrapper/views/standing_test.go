@@ -91,7 +91,7 @@ func TestReportText(t *testing.T) {
 	}
 	r := coordinator.Report{
 		Host: "weaver", Store: "/j", Now: 8000 * second, Since: 800 * second, Transactions: 41,
-		Delayed: 1, Refused: 2, WouldWait: 1, WouldRefuse: 1, Errors: 1, Omitted: 1,
+		Delayed: 1, Refused: 2, WouldWait: 1, WouldRefuse: 1, Passed: 1, Errors: 1, Omitted: 1,
 		Items: []coordinator.ReportItem{
 			{Tx: "t3", What: coordinator.Delayed, Address: "simcloud_subnet.b", Action: admission.Create, By: *by("bob", ""), Waited: 12 * second, SubmittedAt: 1000 * second, Reasons: []coordinator.Reported{
 				{Blocker: admission.Blocker{Node: "/net"}, By: by("alice", "shop network")}, {Blocker: admission.Blocker{Node: "/net/b"}, By: by("alice", "shop network")},
@@ -108,6 +108,7 @@ func TestReportText(t *testing.T) {
 			{Tx: "t8", What: coordinator.WouldRefuse, Address: "e.f", Action: admission.Create, By: *by("lee", ""), SubmittedAt: 5000 * second, Passed: &admission.Pass{Mode: "override", By: "lee", Reason: "agreed\x1b with bob", Of: "t6"}, Reasons: []coordinator.Reported{
 				{Blocker: admission.Blocker{Dead: true}},
 			}},
+			{Tx: "t9", What: coordinator.Passed, Address: "g.h", Action: admission.Update, By: *by("lee", ""), SubmittedAt: 6000 * second, Passed: &admission.Pass{Mode: "wait"}},
 		},
 	}
 	golden(t, "report.txt", ReportText(r))
