@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/tfweaver/tfweaver/internal/ruleengine/ruletest"
@@ -60,6 +61,19 @@ func TestEveryRuleExplainsItself(t *testing.T) {
 			if doc := e.Doc(rule); !strings.HasSuffix(doc, ".") || strings.Contains(doc, "..") {
 				t.Errorf("rule %s says %q", rule, doc)
 			}
+		}
+	}
+}
+
+// TestTimesOfTheCloud: what the pages say of lands and timeout holds for every
+// type.
+func TestTimesOfTheCloud(t *testing.T) {
+	t.Parallel()
+	e := load(t)
+	for _, op := range scenarios() {
+		r := lower(t, e, op.resourceType, op.src, associated()).Request
+		if r.Lands != int64(2*time.Second) || r.Timeout != int64(30*time.Minute) {
+			t.Errorf("%s: lands %v, timeout %v", op.name, time.Duration(r.Lands), time.Duration(r.Timeout))
 		}
 	}
 }
