@@ -30,6 +30,7 @@ func calls(j lab.Journal) []*call {
 	actors := make(map[admission.SessionID]string)
 	for _, r := range j.Records {
 		_, settle := r.Command.(admission.Settle)
+		_, word := r.Command.(admission.Resolve)
 		at := time.Unix(0, r.Now)
 		for _, event := range r.Events {
 			switch e := event.(type) {
@@ -48,7 +49,7 @@ func calls(j lab.Journal) []*call {
 				byID[e.Tx].uncertain = true
 			case admission.TxEnded:
 				c := byID[e.Tx]
-				c.ended, c.status, c.read, c.byPerson = at, e.Status, settle, e.By != ""
+				c.ended, c.status, c.read, c.byPerson = at, e.Status, settle, word
 			}
 		}
 	}

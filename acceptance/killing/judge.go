@@ -40,7 +40,7 @@ func (p *play) judge(ctx context.Context) error {
 	judgeGrants(&p.result, told)
 	judgeSent(&p.result, log, told)
 	p.judgeResumed(log, told)
-	p.countUncertain(told)
+	p.countUncertain(log, told)
 	states, err := p.states(ctx)
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func (p *play) due(o activity.Operation, log activity.Log, told []*call) time.Ti
 // countUncertain counts the calls whose outcome was unknown. Each has an id that
 // can be derived, and the rival needs the network of each on that network: so
 // none may be left there.
-func (p *play) countUncertain(told []*call) {
+func (p *play) countUncertain(log activity.Log, told []*call) {
 	for _, c := range told {
 		if !c.uncertain {
 			continue
@@ -231,8 +231,21 @@ func (p *play) countUncertain(told []*call) {
 			p.result.broke("%s (%s) was settled by somebody's word", c.tx.ID, c.tx.Address)
 		case c.read:
 			p.result.Read++
+			p.result.SettledS = max(p.result.SettledS, c.ended.Sub(p.known(log, c)).Seconds())
 		default:
 			p.result.Reported++
 		}
 	}
+}
+
+// known is when a read could have settled a call at the earliest: when the process
+// had been killed and the operation had ended.
+func (p *play) known(log activity.Log, c *call) time.Time {
+	known := p.killed
+	for _, o := range log.Operations {
+		if o.Actor == c.actor && objectOf(c.tx.Self) == strings.ToLower(o.ObjectID) && o.End.After(known) {
+			known = o.End
+		}
+	}
+	return known
 }

@@ -149,14 +149,16 @@ func TestResumedJudge(t *testing.T) {
 
 func TestUncertainAreCounted(t *testing.T) {
 	t.Parallel()
+	read := told("t1", "a", "left", "a9", 0, 0, 9)
+	read.uncertain, read.read = true, true
 	all := []*call{
-		{uncertain: true, ended: at(1), read: true}, {uncertain: true, ended: at(1)}, {uncertain: true, ended: at(1), byPerson: true},
+		read, {uncertain: true, ended: at(1)}, {uncertain: true, ended: at(1), byPerson: true},
 		{uncertain: true, tx: told("t4", "a", "left", "a1", 0, 0, 0).tx}, {uncertain: true, tx: told("t5", "c", "right", "c1", 0, 0, 0).tx}, {},
 	}
-	p := &play{round: Round{Target: Wrapper, Victim: "anna"}}
-	p.countUncertain(all)
+	p := &play{round: Round{Target: Wrapper, Victim: "anna"}, killed: at(2)}
+	p.countUncertain(activity.Log{Operations: []activity.Operation{operation("a", "left", "a9", 1, 5)}}, all)
 	r := p.result
-	if r.Uncertain != 5 || r.Read != 1 || r.Reported != 1 || r.Open != 2 || len(r.Broken) != 2 {
+	if r.Uncertain != 5 || r.Read != 1 || r.Reported != 1 || r.Open != 2 || len(r.Broken) != 2 || r.SettledS != 4 {
 		t.Errorf("counted %+v", r)
 	}
 }

@@ -25,6 +25,9 @@ type Result struct {
 	Read      int `json:"settled_by_read"`
 	Reported  int `json:"settled_by_sender"`
 	Open      int `json:"open"`
+	// SettledS is the longest time from the kill, or from the end of the operation
+	// where that came later, to the read that settled the call, in seconds.
+	SettledS float64 `json:"settled_s"`
 	// BystanderS and RivalS are the times from the kill, or from the submission of
 	// the call where that came later, to the moment at which the cloud got it, in
 	// seconds. A rival may rightly have to wait for the call of the killed one.

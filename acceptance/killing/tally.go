@@ -28,7 +28,7 @@ type Tally struct {
 	LeftFiles int              `json:"left_files"`
 	Rounds    map[int][]string `json:"broken_rounds,omitempty"`
 
-	bystander, rival []float64
+	bystander, rival, settled []float64
 }
 
 // TallyOf sums results up.
@@ -52,6 +52,9 @@ func (t *Tally) add(r Result) {
 	t.Reported += r.Reported
 	t.Open += r.Open
 	t.LeftFiles += r.LeftFiles
+	if r.Read > 0 {
+		t.settled = append(t.settled, r.SettledS)
+	}
 	if r.InFlight > 0 {
 		t.Hot++
 	}
@@ -70,6 +73,7 @@ func (t *Tally) Write(out io.Writer) error {
 	}
 	fmt.Fprintf(w, "kills in all\t%d, %d while the cloud was at something; %d rounds had nothing to kill\n", t.Kills, t.Hot, t.Missed)
 	fmt.Fprintf(w, "outcomes unknown for a while\t%d: %d settled by a read, %d by the sender, %d left open\n", t.Uncertain, t.Read, t.Reported, t.Open)
+	fmt.Fprintf(w, "from kill and end to the read\tp50 %.2f s, at most %.2f s\n", lab.Percentile(t.settled, 0.5), lab.Percentile(t.settled, 1))
 	fmt.Fprintf(w, "bystanders held up\tp50 %.2f s, at most %.2f s (limit %.0f s)\n", lab.Percentile(t.bystander, 0.5), lab.Percentile(t.bystander, 1), resumeLimit.Seconds())
 	fmt.Fprintf(w, "rivals held up\tp50 %.2f s, at most %.2f s\n", lab.Percentile(t.rival, 0.5), lab.Percentile(t.rival, 1))
 	fmt.Fprintf(w, "files of sockets left by killed processes\t%d\n", t.LeftFiles)
