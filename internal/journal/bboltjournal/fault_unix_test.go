@@ -95,22 +95,6 @@ var operations = map[string]func(context.Context, *writer) error{
 	"trim":     func(ctx context.Context, w *writer) error { return w.j.Trim(ctx, w.epoch, 9) },
 }
 
-// prepared is a writer with records and a snapshot.
-func prepared(t *testing.T, dir string, said io.Writer) *writer {
-	t.Helper()
-	j := open(t, dir)
-	t.Cleanup(func() { j.Close() })
-	j.chunkSize, j.trimPage = 1500, 5
-	w, err := newWriter(t.Context(), j, said)
-	if err == nil {
-		err = errors.Join(w.append(t.Context(), 12), w.snapshot(t.Context(), 1000), w.append(t.Context(), 1))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
-}
-
 // TestFailedWrite lets every write of every operation fail in every way: the
 // outcome is called unknown, the handle does nothing more until it leads anew,
 // and then nothing acknowledged is missing.

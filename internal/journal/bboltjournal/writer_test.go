@@ -52,6 +52,22 @@ func (w *writer) lead(ctx context.Context) error {
 	return nil
 }
 
+// prepared is a writer with records and a snapshot.
+func prepared(t *testing.T, dir string, said io.Writer) *writer {
+	t.Helper()
+	j := open(t, dir)
+	t.Cleanup(func() { j.Close() })
+	j.chunkSize, j.trimPage = 1500, 5
+	w, err := newWriter(t.Context(), j, said)
+	if err == nil {
+		err = errors.Join(w.append(t.Context(), 12), w.snapshot(t.Context(), 1000), w.append(t.Context(), 1))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
 // replay loads the state and notes the hash behind every record.
 func replay(ctx context.Context, j journal.Journal) (*admission.State, map[journal.Index]string, error) {
 	state, hashes := admission.New(), map[journal.Index]string{}
