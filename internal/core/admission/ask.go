@@ -51,9 +51,12 @@ type line struct {
 	buckets map[escrow.Key]bool
 }
 
-func newLine() *line { return &line{locks: lock.NewDemand(), buckets: map[escrow.Key]bool{}} }
+// newLine is a line that so many waiters will join.
+func newLine(waiters int) *line {
+	return &line{locks: lock.NewDemand(waiters), buckets: map[escrow.Key]bool{}}
+}
 
-func (l *line) add(a asked) {
+func (l *line) add(a *asked) {
 	l.locks.Add(a.locks)
 	for _, d := range a.demand {
 		if d.Plus > 0 {

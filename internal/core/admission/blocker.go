@@ -6,9 +6,63 @@ package admission
 import (
 	"slices"
 
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
 )
+
+// Blocker is one reason why a transaction is not admitted. It is data; the
+// text is made by package conflict.
+type Blocker struct {
+	Node     graph.NodeID  `json:"node"`
+	Relation lock.Relation `json:"relation"`
+	// Want and Held are the clashing modes, as text; empty for guards.
+	Want string `json:"want,omitempty"`
+	Held string `json:"held,omitempty"`
+	Rule string `json:"rule,omitempty"`
+	// Class is the conflict class of the rule.
+	Class string `json:"class,omitempty"`
+	// Holder is the transaction that holds the lock, or the earlier waiter;
+	// empty for guards without one.
+	Holder TxID `json:"holder,omitempty"`
+	// HolderSession is set also where no transaction is behind it: a
+	// declaration, a reference left by an earlier session.
+	HolderSession SessionID `json:"holder_session,omitempty"`
+	HolderIntent  IntentID  `json:"holder_intent,omitempty"`
+	// Ahead is true when Holder only waits too, with an earlier ticket.
+	Ahead bool `json:"ahead,omitempty"`
+	// Guard is the guard that failed or waits.
+	Guard GuardKind `json:"guard,omitempty"`
+	// Fact is what the guard found: the referring node, the lifecycle, the
+	// version; FactAt is its age in nanoseconds since the Unix epoch.
+	Fact     string       `json:"fact,omitempty"`
+	FactNode graph.NodeID `json:"fact_node,omitempty"`
+	FactAt   int64        `json:"fact_at,omitempty"`
+	// Replan is true when waiting cannot help: the plan is out of date.
+	Replan bool `json:"replan,omitempty"`
+	// Capacity is set when a bucket is short; Relation is lock.Capacity then.
+	Capacity *Shortage `json:"capacity,omitempty"`
+	// Claim is the holder's claim, where it is not one call that holds.
+	Claim ClaimID `json:"claim,omitempty"`
+	// Exceeded is true when the call needs what its claim or reservation did
+	// not foresee; Dead is true when a call that belongs with it has failed.
+	Exceeded bool `json:"exceeded,omitempty"`
+	Dead     bool `json:"dead,omitempty"`
+}
+
+// Shortage is a bucket that does not have what a request asks for.
+type Shortage struct {
+	Bucket escrow.Key `json:"bucket"`
+	Limit  int64      `json:"limit"`
+	// Used is the confirmed use, as far as it is certain at most; Reserved is
+	// what transactions in flight may add, of which Theirs by Blocker's holder.
+	Used     int64 `json:"used"`
+	Reserved int64 `json:"reserved"`
+	Theirs   int64 `json:"theirs,omitempty"`
+	Asked    int64 `json:"asked"`
+	// Hopeless: not with the operations now in flight.
+	Hopeless bool `json:"hopeless,omitempty"`
+}
 
 // MaxBlockers bounds the reasons that are kept with a transaction.
 const MaxBlockers = 16
@@ -87,14 +141,9 @@ func distinct(list []lock.Conflict) []lock.Conflict {
 
 // blockers are the reasons why a transaction, which need not be in the queue,
 // cannot be admitted now.
-func (s *State) blockers(e *entry, own map[graph.NodeID]bool) []Blocker {
+func (s *State) blockers(e *entry, own makers) []Blocker {
 	tx := &e.Tx
-	if e.makes != nil {
-		own = e.makes
-	}
-	if p, _ := s.planOf(tx); p != nil {
-		own = p.creates()
-	}
+	own = s.ownOf(e, own)
 	a := s.asks(e)
 	list := s.conflictBlockers(tx, s.conflicts(e, &a))
 	list = append(list, s.shortBlockers(e, a.demand)...)
@@ -103,14 +152,12 @@ func (s *State) blockers(e *entry, own map[graph.NodeID]bool) []Blocker {
 		if len(list) >= MaxBlockers {
 			break
 		}
-		if !s.stands(w) || !s.yields(e, &a, w) {
-			continue
-		}
-		theirs := s.asks(w)
-		if mine, other, clash := a.locks.Clash(theirs.locks); clash {
-			list = append(list, s.lockBlocker(mine, other, w.ID, true))
-		} else if k, contends := a.demand.Contends(theirs.demand); contends {
-			list = append(list, s.aheadBlocker(a.demand, k, w))
+		switch r, found := s.rivals(e, &a, w); {
+		case !found, !s.stands(w):
+		case r.bucket != "":
+			list = append(list, s.aheadBlocker(a.demand, r.bucket, w))
+		default:
+			list = append(list, s.lockBlocker(r.mine, r.theirs, w.ID, true))
 		}
 	}
 	return limit(list)

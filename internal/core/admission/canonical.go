@@ -278,6 +278,7 @@ func (c *canonical) node(n *graph.Node) {
 	c.text(string(n.Lifecycle))
 	c.number(n.Version)
 	c.number(n.Incarnation)
+	c.time(n.LifeAt)
 	c.text(n.Owner)
 	c.text(n.Address)
 	c.text(n.Digest)

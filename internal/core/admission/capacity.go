@@ -13,6 +13,21 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/lock"
 )
 
+// BucketOf names a count that belongs to a node, such as the addresses of a
+// subnet.
+func BucketOf(node graph.NodeID, name string) escrow.Key {
+	return escrow.Key(string(node) + "#" + name)
+}
+
+// NodeOfBucket is the inverse of BucketOf; ok is false for another key.
+func NodeOfBucket(k escrow.Key) (node graph.NodeID, name string, ok bool) {
+	at := strings.LastIndexByte(string(k), '#')
+	if at <= 0 {
+		return "", string(k), false
+	}
+	return graph.NodeID(k[:at]), string(k[at+1:]), true
+}
+
 // Capacity is the capacity table; owners are transaction ids. It must only be
 // read, and not kept over an Apply.
 func (s *State) Capacity() *escrow.Table { return s.escrow }
@@ -94,9 +109,23 @@ func (s *State) spend(tx *Tx, out escrow.Outcome) error {
 	}
 	err := s.escrow.Settle(owner, call, out, s.index)
 	if errors.Is(err, escrow.ErrState) && tx.Passed != nil {
-		return s.escrow.Settle(owner, call, escrow.Refused, s.index)
+		err = s.escrow.Settle(owner, call, escrow.Refused, s.index)
+	}
+	if owner == escrow.Owner(tx.Plan) {
+		s.discharge(tx.Plan)
 	}
 	return err
+}
+
+// admittedCalls are the calls of a plan that may be sent at any moment.
+func (s *State) admittedCalls(plan TxID) []CallID {
+	var list []CallID
+	for _, c := range s.txs[plan].Calls {
+		if e := s.txs[s.ongoing[call{plan, c.ID}]]; e != nil && e.Status == Admitted {
+			list = append(list, c.ID)
+		}
+	}
+	return list
 }
 
 // capacityOutcome is what the end of a call means for capacity. Whoever read
@@ -141,7 +170,7 @@ func (s *State) shortBlockers(e *entry, demand escrow.Demand) []Blocker {
 func (s *State) sharers(e *entry, b Blocker) []Blocker {
 	var list []Blocker
 	for _, share := range s.escrow.Shares(b.Capacity.Bucket) {
-		holder := s.txs[TxID(share.Owner)]
+		holder := s.sharer(share.Owner, b.Capacity.Bucket)
 		if holder == nil || holder.ID == e.ID || share.Plus == 0 && share.Minus == 0 {
 			continue
 		}
@@ -155,6 +184,22 @@ func (s *State) sharers(e *entry, b Blocker) []Blocker {
 		return []Blocker{b}
 	}
 	return list
+}
+
+// sharer is who holds what an owner has of a bucket. Of a reservation that is
+// over that is one of the calls that are left of it: what is waited for is their
+// end.
+func (s *State) sharer(owner escrow.Owner, k escrow.Key) *entry {
+	e := s.txs[TxID(owner)]
+	if e == nil || !e.Status.Final() {
+		return e
+	}
+	for _, c := range s.escrow.Calls(owner) {
+		if left := s.txs[s.ongoing[call{e.ID, c.ID}]]; left != nil && c.Effects.Amount(k) != 0 {
+			return left
+		}
+	}
+	return e
 }
 
 // aheadBlocker reports an earlier waiter for the same capacity.
@@ -182,7 +227,7 @@ func (d *decision) measure(c Measure) error {
 	}
 	trial := d.escrow.Clone()
 	for _, r := range c.Readings {
-		if err := apply(trial, r, c.Began, d.index+1); err != nil {
+		if _, err := apply(trial, r, c.Began, d.index+1); err != nil {
 			return fmt.Errorf("%w: %w", ErrMalformed, err)
 		}
 	}
@@ -193,27 +238,32 @@ func (d *decision) measure(c Measure) error {
 	return nil
 }
 
-// apply takes a reading over. One that is older than what is known changes
-// nothing (invariant I24), the limit included.
-func apply(t *escrow.Table, r Reading, began, at uint64) error {
+// apply takes a reading over, or says that it is older than what is known: then
+// it changes nothing (invariant I24), the limit included.
+func apply(t *escrow.Table, r Reading, began, at uint64) (taken bool, err error) {
 	if r.Use.Set {
 		taken, err := t.Observe(r.Bucket, escrow.Observation{Use: r.Use.Value, Began: began, At: at})
 		if err != nil || !taken {
-			return err
+			return false, err
 		}
+	} else if l := t.Level(r.Bucket); l.Known && began < l.Began {
+		return false, nil
 	}
 	if r.Limit.Set {
-		return t.SetLimit(r.Bucket, r.Limit)
+		return true, t.SetLimit(r.Bucket, r.Limit)
 	}
-	return nil
+	return true, nil
 }
 
 func (s *State) foldMeasured(e Measured) error {
 	for _, r := range e.Readings {
-		if err := apply(s.escrow, r, e.Began, s.index); err != nil {
+		taken, err := apply(s.escrow, r, e.Began, s.index)
+		if err != nil {
 			return fmt.Errorf("%w: %w", err, ErrReplay)
 		}
-		s.read[r.Bucket] = e.At
+		if taken {
+			s.read[r.Bucket] = e.At
+		}
 	}
 	return nil
 }

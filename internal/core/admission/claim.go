@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -13,12 +14,23 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/mode"
 )
 
-// Claims are what keeps an intent of several calls whole (invariant I21). A
-// claim excludes other runs, from before its first call to after its last; the
-// locks of a call exclude every other call. A claim is admitted in one step, so
-// that a run never waits while it holds part of one; the calls inside it wait
-// for running calls of their own run and for nothing else. That is why two runs
-// that cross can always go on.
+// ClaimID names an active claim: the transaction under which it was admitted.
+type ClaimID = TxID
+
+// Claim is what several calls of one plan hold together, and what keeps their
+// intent whole (invariant I21). It excludes other runs, from before its first
+// call to after its last; the locks of a call exclude every other call. It is
+// admitted in one step, so that a run never waits while it holds part of one;
+// the calls inside it wait for running calls of their own run and for nothing
+// else. That is why two runs that cross can always go on.
+type Claim struct {
+	ID   ClaimID `json:"id"`
+	Plan TxID    `json:"plan"`
+	// Calls are those of the plan that had not ended when it was admitted.
+	Calls []CallID  `json:"calls"`
+	Locks lock.Plan `json:"locks"`
+	Since int64     `json:"since"` // nanoseconds since the Unix epoch
+}
 
 // Claims are the active claims, by id.
 func (s *State) Claims() []Claim {
@@ -26,26 +38,30 @@ func (s *State) Claims() []Claim {
 	for _, c := range s.claims {
 		list = append(list, *c)
 	}
-	slices.SortFunc(list, func(a, b Claim) int { return compareText(a.ID, b.ID) })
+	slices.SortFunc(list, func(a, b Claim) int { return cmp.Compare(a.ID, b.ID) })
 	return list
 }
 
-func compareText[T ~string](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	default:
-		return 0
+// claimsOf are the active claims of a plan, by id.
+func (s *State) claimsOf(plan TxID) []*Claim {
+	var list []*Claim
+	for _, c := range s.claims {
+		if c.Plan == plan {
+			list = append(list, c)
+		}
 	}
+	slices.SortFunc(list, func(a, b *Claim) int { return cmp.Compare(a.ID, b.ID) })
+	return list
 }
 
 // planOf is the plan that foresaw a call, with its place there; nil for a call
 // that no plan foresaw.
 func (s *State) planOf(tx *Tx) (*plan, int) {
+	if tx.Plan == "" {
+		return nil, -1
+	}
 	p := s.plans[tx.Plan]
-	if tx.Plan == "" || p == nil {
+	if p == nil {
 		return nil, -1
 	}
 	i := p.find(tx.Call)
@@ -56,13 +72,29 @@ func (s *State) planOf(tx *Tx) (*plan, int) {
 }
 
 // claimOf is the active claim that a planned call belongs to.
-func (s *State) claimOf(plan TxID, call CallID) *Claim {
-	for _, c := range s.claims {
-		if _, ok := slices.BinarySearch(c.Calls, call); ok && c.Plan == plan {
-			return c
-		}
+func (s *State) claimOf(plan TxID, id CallID) *Claim {
+	at, ok := s.within[call{plan, id}]
+	if !ok {
+		return nil
 	}
-	return nil
+	return s.claims[at]
+}
+
+// beginClaim makes a claim active, and endClaim is the inverse.
+func (s *State) beginClaim(c *Claim) error {
+	s.claims[c.ID] = c
+	for _, id := range c.Calls {
+		s.within[call{c.Plan, id}] = c.ID
+	}
+	return s.hold(s.txs[c.Plan].Session)
+}
+
+func (s *State) endClaim(c *Claim) error {
+	delete(s.claims, c.ID)
+	for _, id := range c.Calls {
+		delete(s.within, call{c.Plan, id})
+	}
+	return s.hold(s.txs[c.Plan].Session)
 }
 
 // ClaimOf is the active claim that a transaction's call belongs to.
@@ -89,7 +121,7 @@ func (s *State) taken(plan TxID, p *plan) func(int) bool {
 // foreignClaims are the claims of other runs that exclude a lock plan; each
 // conflict names the claim as its holder.
 func (s *State) foreignClaims(session SessionID, locks lock.Plan) []lock.Conflict {
-	if s.claimed.Free(locks) {
+	if len(s.claims) == 0 || s.claimed.Free(locks) {
 		return nil
 	}
 	conflicts := s.claimed.Conflicts(lock.Owner(session), locks)
@@ -139,7 +171,7 @@ func (s *State) foreignCalls(session SessionID, locks lock.Plan) []lock.Conflict
 
 // inside judges a call of an active claim: it goes on at once as far as other
 // runs are concerned, or never.
-func (s *State) inside(e *entry, own map[graph.NodeID]bool) (verdict, []Blocker) {
+func (s *State) inside(e *entry, own makers) (verdict, []Blocker) {
 	tx := &e.Tx
 	foreign := append(s.foreignCalls(tx.Session, tx.Locks), s.foreignClaims(tx.Session, tx.Locks)...)
 	switch awaited := s.awaited(tx.Session, tx.Guards, own); {
@@ -197,8 +229,7 @@ func (s *State) foldClaimAdmitted(e ClaimAdmitted) error {
 		return fmt.Errorf("claim %s of plan %s: %w", c.ID, c.Plan, ErrReplay)
 	}
 	s.ahead = nil
-	s.claims[c.ID] = &c
-	if err := s.hold(s.txs[c.Plan].Session); err != nil {
+	if err := s.beginClaim(&c); err != nil {
 		return fmt.Errorf("claim %s: %w: %w", c.ID, err, ErrReplay)
 	}
 	var frees []CallID
@@ -216,8 +247,11 @@ func (s *State) foldClaimAdmitted(e ClaimAdmitted) error {
 // doom takes back the admitted calls of a plan that must not be sent any more,
 // because another call of their intent has failed meanwhile.
 func (d *decision) doom(planTx TxID) {
-	for _, e := range d.active(d.txs[planTx].Session) {
-		if p, i := d.planOf(&e.Tx); p != nil && e.Plan == planTx && e.Status == Admitted && p.lost(i) {
+	for i, c := range d.plans[planTx].calls {
+		if p := d.plans[planTx]; !p.lost(i) {
+			continue
+		}
+		if e := d.txs[d.ongoing[call{planTx, c.ID}]]; e != nil && e.Status == Admitted {
 			d.emit(TxEnded{Tx: e.ID, At: d.at, Status: Withdrawn, Cause: "a call that belongs with it has failed"})
 		}
 	}
@@ -230,12 +264,9 @@ func (d *decision) closeClaims(planTx TxID) {
 	}
 	d.doom(planTx)
 	p := d.plans[planTx]
-	if p.whole {
-		return
-	}
-	for _, c := range d.Claims() {
+	for _, c := range d.claimsOf(planTx) {
 		open := func(id CallID) bool { return p.open(p.find(id)) }
-		if c.Plan == planTx && !slices.ContainsFunc(c.Calls, open) {
+		if c.ID != planTx && !slices.ContainsFunc(c.Calls, open) {
 			d.emit(ClaimEnded{Claim: c.ID, At: d.at})
 		}
 	}
@@ -245,10 +276,7 @@ func (d *decision) closeClaims(planTx TxID) {
 // which intents stay halves.
 func (d *decision) dissolve(planTx TxID) {
 	p := d.plans[planTx]
-	for _, c := range d.Claims() {
-		if c.Plan != planTx {
-			continue
-		}
+	for _, c := range d.claimsOf(planTx) {
 		var broken []graph.NodeID
 		for _, id := range c.Calls {
 			if i := p.find(id); p.mixed(i) {
@@ -270,9 +298,8 @@ func (s *State) foldClaimEnded(e ClaimEnded) error {
 		return fmt.Errorf("claim %s: %w", e.Claim, ErrReplay)
 	}
 	s.ahead = nil
-	delete(s.claims, e.Claim)
 	owner := s.txs[c.Plan]
-	if err := s.hold(owner.Session); err != nil {
+	if err := s.endClaim(c); err != nil {
 		return fmt.Errorf("claim %s: %w: %w", e.Claim, err, ErrReplay)
 	}
 	for _, id := range e.Broken {

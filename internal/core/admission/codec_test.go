@@ -269,7 +269,7 @@ func eachLeaf(v reflect.Value, path string, f func(string, reflect.Value)) {
 func TestStateIsAllOfIt(t *testing.T) {
 	t.Parallel()
 	stored := []string{"index", "now", "ticket", "token", "graph", "sessions", "intents", "txs", "escrow", "read", "plans", "claims", "retired"}
-	derived := []string{"locks", "claimed", "queue", "keys", "declared", "refs", "ahead"}
+	derived := []string{"locks", "claimed", "queue", "keys", "ongoing", "within", "declared", "refs", "ahead"}
 	var got []string
 	for i := range reflect.TypeFor[State]().NumField() {
 		got = append(got, reflect.TypeFor[State]().Field(i).Name)
@@ -294,7 +294,7 @@ func TestStateIsAllOfIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := cmp.AllowUnexported(State{}, seat{}, entry{}, key{}, plan{}, graph.Graph{}, lock.Table{})
+	opts := cmp.AllowUnexported(State{}, seat{}, entry{}, key{}, call{}, plan{}, graph.Graph{}, lock.Table{})
 	capacity := cmp.Comparer(func(a, b *escrow.Table) bool {
 		return string(a.AppendCanonical(nil, nil)) == string(b.AppendCanonical(nil, nil))
 	})

@@ -99,7 +99,9 @@ func (s *State) exists(tx *Tx, e TxEnded, id graph.NodeID) {
 		}
 		if tx.Action == Create {
 			n.Incarnation++
+			n.LifeAt = e.At
 		}
+		n.Incarnation = max(n.Incarnation, 1)
 		if tx.Action == Create || tx.Action == Update && e.Status == Operational {
 			n.Owner, n.Address = origin, tx.Address
 		}
@@ -133,6 +135,7 @@ func (s *State) bury(id graph.NodeID, by SessionID, c graph.Change) {
 		s.graph.Update(g, func(n *graph.Node) {
 			n.Lifecycle, n.Digest, n.ObservedAt = graph.Absent, "", c.At
 			n.Owner, n.Address = "", ""
+			n.LifeAt = c.At
 			n.Touch(string(by), s.index)
 		})
 		s.graph.SetEdges(g, nil)

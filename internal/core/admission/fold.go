@@ -155,58 +155,6 @@ func (s *State) foldSessionEnded(e SessionEnded) error {
 	return err
 }
 
-func (s *State) foldDeclared(e Declared) error {
-	if s.sessions[e.Session] == nil {
-		return fmt.Errorf("session %s: %w: %w", e.Session, ErrNoSession, ErrReplay)
-	}
-	s.ahead = nil
-	s.setDeclares(e.Session, e.Selves)
-	return nil
-}
-
-// setDeclares replaces what a session has declared.
-func (s *State) setDeclares(id SessionID, selves []graph.NodeID) {
-	x := s.sessions[id]
-	if x == nil {
-		return
-	}
-	for _, n := range x.declares {
-		s.redeclare(n, func(by []SessionID) []SessionID {
-			return slices.DeleteFunc(by, func(b SessionID) bool { return b == id })
-		})
-	}
-	_ = s.seat(id, func(x *seat) { x.declares = selves })
-	for _, n := range selves {
-		s.redeclare(n, func(by []SessionID) []SessionID {
-			by = append(by, id)
-			slices.Sort(by)
-			return slices.Compact(by)
-		})
-	}
-}
-
-func (s *State) redeclare(n graph.NodeID, f func([]SessionID) []SessionID) {
-	by := f(s.declared[n])
-	first := ""
-	if len(by) > 0 {
-		first = string(by[0])
-		s.declared[n] = by
-	} else {
-		delete(s.declared, n)
-	}
-	s.graph.Update(n, func(x *graph.Node) { x.DeclaredBy = first })
-}
-
-// undeclare lifts one declaration that has come true, or that cannot any more.
-func (s *State) undeclare(id SessionID, n graph.NodeID) {
-	x := s.sessions[id]
-	if x == nil || !slices.Contains(x.declares, n) {
-		return
-	}
-	rest := slices.DeleteFunc(slices.Clone(x.declares), func(d graph.NodeID) bool { return d == n })
-	s.setDeclares(id, rest)
-}
-
 func (s *State) foldSubmitted(e TxSubmitted) error {
 	tx := e.Tx
 	if s.sessions[tx.Session] == nil {
@@ -228,6 +176,9 @@ func (s *State) foldSubmitted(e TxSubmitted) error {
 	s.ahead = nil
 	s.ticket = max(s.ticket, tx.Ticket)
 	s.txs[tx.ID] = x
+	if tx.Plan != "" {
+		s.ongoing[tx.planned()] = tx.ID
+	}
 	if tx.Key != 0 {
 		s.keys[key{tx.Session, tx.Key}] = tx.ID
 	}
@@ -275,7 +226,7 @@ func (s *State) admitted(x *entry, token uint64, at int64) error {
 	s.token = token
 	x.Status, x.Token, x.AdmittedAt = Admitted, token, at
 	if x.Action == Reserve {
-		s.plans[x.ID] = newPlan(&x.Request)
+		s.plans[x.ID] = x.plan
 	}
 	return nil
 }
@@ -330,7 +281,7 @@ func (s *State) foldUncertain(x *entry, e TxUncertain) error {
 func (s *State) foldEnded(x *entry, e TxEnded) error {
 	s.locks.Release(lock.Owner(x.ID))
 	if x.Action == Reserve {
-		s.escrow.Release(escrow.Owner(x.ID))
+		s.escrow.Release(escrow.Owner(x.ID), s.admittedCalls(x.ID)...)
 		delete(s.plans, x.ID)
 	} else if err := s.spend(&x.Tx, capacityOutcome(&x.Tx, e)); err != nil {
 		return fmt.Errorf("%w: %w", err, ErrReplay)

@@ -32,12 +32,12 @@ func (s *State) Forecast(requests []Request) []Prospect {
 	}
 	list := make([]Prospect, 0, len(requests))
 	for _, r := range requests {
-		list = append(list, s.forecast(r, own))
+		list = append(list, s.forecast(r, func(id graph.NodeID) bool { return own[id] }))
 	}
 	return list
 }
 
-func (s *State) forecast(r Request, own map[graph.NodeID]bool) Prospect {
+func (s *State) forecast(r Request, own makers) Prospect {
 	if !s.alive(r.Session, s.now) {
 		return Prospect{Err: fmt.Errorf("session %s: %w", r.Session, ErrNoSession)}
 	}
@@ -56,7 +56,7 @@ func (s *State) forecast(r Request, own map[graph.NodeID]bool) Prospect {
 	if err != nil {
 		return Prospect{Err: err}
 	}
-	v, why := s.judgeFor(e, s.demand(), own)
+	v, _, why := s.judgeFor(e, s.demand(), own)
 	switch v {
 	case grant:
 		return Prospect{Decision: Admitted}

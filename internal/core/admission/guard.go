@@ -11,12 +11,29 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/lock"
 )
 
+// makers says of objects whether the plan makes them that a guard belongs to;
+// nil is a plan that makes nothing.
+type makers func(graph.NodeID) bool
+
+func (m makers) has(id graph.NodeID) bool { return m != nil && m(id) }
+
+// ownOf is what the plan of a transaction makes, else what it is said to make.
+func (s *State) ownOf(e *entry, said makers) makers {
+	if e.plan != nil {
+		return e.plan.makes
+	}
+	if p, _ := s.planOf(&e.Tx); p != nil {
+		return p.makes
+	}
+	return said
+}
+
 // awaited are the nodes that Present guards of a session wait for: declared by
 // another live session, by no plan of its own, and not made yet.
-func (s *State) awaited(session SessionID, guards []Guard, own map[graph.NodeID]bool) []graph.NodeID {
+func (s *State) awaited(session SessionID, guards []Guard, own makers) []graph.NodeID {
 	var list []graph.NodeID
 	for _, g := range guards {
-		if g.Kind == Present && !own[g.Node] && s.awaits(session, g.Node) {
+		if g.Kind == Present && !own.has(g.Node) && s.awaits(session, g.Node) {
 			list = append(list, g.Node)
 		}
 	}
@@ -32,11 +49,7 @@ func (s *State) dormant(e *entry) bool {
 
 // awaitedBy is awaited for everything that a waiter asks for.
 func (s *State) awaitedBy(e *entry) []graph.NodeID {
-	own := e.makes
-	if p, _ := s.planOf(&e.Tx); p != nil {
-		own = p.creates()
-	}
-	return s.awaited(e.Session, s.asks(e).guards, own)
+	return s.awaited(e.Session, s.asks(e).guards, s.ownOf(e, nil))
 }
 
 func (s *State) awaits(session SessionID, id graph.NodeID) bool {
@@ -121,13 +134,15 @@ func (s *State) creator(id graph.NodeID) *entry {
 
 // check judges the guards of a transaction whose locks are free. Refusals are
 // final; moved are the nodes that changed since the plan was lowered.
-func (s *State) check(tx *Tx, guards []Guard, own map[graph.NodeID]bool) (refusals, moved []Blocker) {
+func (s *State) check(tx *Tx, guards []Guard, own makers) (refusals, moved []Blocker) {
 	for _, g := range guards {
 		switch g.Kind {
 		case Present:
 			refusals = append(refusals, s.present(tx, g, own)...)
 		case SameLife:
 			refusals = append(refusals, s.sameLife(tx, g)...)
+		case PlannedAt:
+			refusals = append(refusals, s.plannedAt(tx, g)...)
 		case Unreferenced:
 			refusals = append(refusals, s.unreferenced(tx, g)...)
 		case Version:
@@ -137,12 +152,12 @@ func (s *State) check(tx *Tx, guards []Guard, own map[graph.NodeID]bool) (refusa
 	return refusals, moved
 }
 
-func (s *State) present(tx *Tx, g Guard, own map[graph.NodeID]bool) []Blocker {
+func (s *State) present(tx *Tx, g Guard, own makers) []Blocker {
 	n := s.object(g.Node)
 	if n == nil || n.Lifecycle != graph.Absent {
 		return nil
 	}
-	if own[g.Node] || slices.Contains(s.declared[g.Node], tx.Session) {
+	if own.has(g.Node) || slices.Contains(s.declared[g.Node], tx.Session) {
 		return nil
 	}
 	b := s.changedBlocker(g, n, string(graph.Absent))

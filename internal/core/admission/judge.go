@@ -6,7 +6,8 @@ package admission
 import (
 	"slices"
 
-	"github.com/tfweaver/tfweaver/internal/core/graph"
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
+	"github.com/tfweaver/tfweaver/internal/core/lock"
 )
 
 // verdict is what can be said of a waiting transaction now.
@@ -32,27 +33,32 @@ const (
 
 // judge decides about one transaction, given what the waiters before it ask
 // for. Guards are judged last, when the locks are free: what a running call is
-// about to change is no ground for a refusal yet.
-func (s *State) judge(e *entry, ahead *line) (verdict, []Blocker) {
+// about to change is no ground for a refusal yet. What the transaction asks for
+// is set where it is granted that, or waits.
+func (s *State) judge(e *entry, ahead *line) (verdict, asked, []Blocker) {
 	return s.judgeFor(e, ahead, nil)
 }
 
 // judgeFor is judge for a plan that will also make the objects of own.
-func (s *State) judgeFor(e *entry, ahead *line, own map[graph.NodeID]bool) (verdict, []Blocker) {
-	tx := &e.Tx
-	if e.makes != nil {
-		own = e.makes
-	}
-	if p, i := s.planOf(tx); p != nil {
-		own = p.creates()
+func (s *State) judgeFor(e *entry, ahead *line, own makers) (v verdict, a asked, why []Blocker) {
+	own = s.ownOf(e, own)
+	if p, i := s.planOf(&e.Tx); p != nil {
 		if p.lost(i) {
-			return refuse, s.deadBlockers(tx, p, i)
+			return refuse, a, s.deadBlockers(&e.Tx, p, i)
 		}
-		if s.claimOf(tx.Plan, tx.Call) != nil {
-			return s.inside(e, own)
+		if s.claimOf(e.Plan, e.Call) != nil {
+			v, why = s.inside(e, own)
+			return v, a, why
 		}
 	}
-	a := s.asks(e)
+	a = s.asks(e)
+	v, why = s.outside(e, &a, ahead, own)
+	return v, a, why
+}
+
+// outside judges what is in no active claim.
+func (s *State) outside(e *entry, a *asked, ahead *line, own makers) (verdict, []Blocker) {
+	tx := &e.Tx
 	if s.escrow.Stuck(a.demand) {
 		return refuse, s.shortBlockers(e, a.demand)
 	}
@@ -66,7 +72,7 @@ func (s *State) judgeFor(e *entry, ahead *line, own map[graph.NodeID]bool) (verd
 			return dormant, nil
 		}
 	}
-	if !s.available(e, &a) || s.behind(e, &a, ahead) {
+	if !s.available(e, a) || s.behind(e, a, ahead) {
 		if s.sessions[tx.Session].Policy == Reject && s.foreign(e) {
 			return refuse, s.blockers(e, own)
 		}
@@ -81,7 +87,7 @@ func (s *State) judgeFor(e *entry, ahead *line, own map[graph.NodeID]bool) (verd
 }
 
 // guarded judges guards under the locks.
-func (s *State) guarded(tx *Tx, guards []Guard, own map[graph.NodeID]bool) (verdict, []Blocker) {
+func (s *State) guarded(tx *Tx, guards []Guard, own makers) (verdict, []Blocker) {
 	refusals, moved := s.check(tx, guards, own)
 	switch {
 	case len(refusals) > 0:
@@ -112,7 +118,7 @@ func (s *State) behind(e *entry, a *asked, ahead *line) bool {
 	if ahead.free(a) {
 		return false
 	}
-	if e.Plan == "" {
+	if e.Plan == "" && !a.wide {
 		return true
 	}
 	for w := range s.before(&e.Tx) {
@@ -123,22 +129,34 @@ func (s *State) behind(e *entry, a *asked, ahead *line) bool {
 	return false
 }
 
+// rivalry is what a waiter and an earlier one both want and cannot have
+// together: a node, or else what is in a bucket.
+type rivalry struct {
+	mine, theirs lock.Want
+	bucket       escrow.Key
+}
+
+// rivals says why a waiter may not pass an earlier one. Of its own run it passes
+// those that join its claim, and otherwise minds calls and not claims.
+func (s *State) rivals(e *entry, a *asked, w *entry) (r rivalry, found bool) {
+	theirs, mine := s.asks(w), a.locks
+	if w.Session == e.Session {
+		if _, i := s.planOf(&w.Tx); w.Plan == e.Plan && slices.Contains(a.claim, i) {
+			return r, false
+		}
+		mine, theirs.locks = e.Locks, w.Locks
+	}
+	if r.mine, r.theirs, found = mine.Clash(theirs.locks); found {
+		return r, true
+	}
+	r.bucket, found = a.demand.Contends(theirs.demand)
+	return r, found
+}
+
 // yields says whether a waiter may not pass an earlier one.
 func (s *State) yields(e *entry, a *asked, w *entry) bool {
-	if w.Session == e.Session {
-		_, i := s.planOf(&w.Tx)
-		if slices.Contains(a.claim, i) && w.Plan == e.Plan {
-			return false // it joins the claim
-		}
-		_, _, clash := e.Locks.Clash(w.Locks)
-		return clash
-	}
-	theirs := s.asks(w)
-	if _, _, clash := a.locks.Clash(theirs.locks); clash {
-		return true
-	}
-	_, contends := a.demand.Contends(theirs.demand)
-	return contends
+	_, found := s.rivals(e, a, w)
+	return found
 }
 
 // foreign says whether another session holds or earlier wants what a waiter
@@ -186,10 +204,11 @@ func (s *State) stands(e *entry) bool {
 // demand is what the waiters that stand in the way ask for.
 func (s *State) demand() *line {
 	if s.ahead == nil {
-		s.ahead = newLine()
+		s.ahead = newLine(len(s.queue))
 		for _, id := range s.queue {
 			if e := s.txs[id]; s.stands(e) {
-				s.ahead.add(s.asks(e))
+				a := s.asks(e)
+				s.ahead.add(&a)
 			}
 		}
 	}
@@ -203,7 +222,7 @@ func (s *State) demand() *line {
 func (d *decision) drain() {
 	for {
 		d.again = false
-		ahead := newLine()
+		ahead := newLine(len(d.queue))
 		for _, id := range slices.Clone(d.queue) {
 			d.settleVerdict(id, ahead)
 		}
@@ -218,7 +237,7 @@ func (d *decision) drain() {
 // if it goes on waiting in line.
 func (d *decision) settleVerdict(id TxID, ahead *line) {
 	e := d.txs[id]
-	v, why := d.judge(e, ahead)
+	v, a, why := d.judge(e, ahead)
 	if e.Advisory && v != grant {
 		if v != refuse && v != stale {
 			why = d.blockers(e, nil)
@@ -228,22 +247,22 @@ func (d *decision) settleVerdict(id TxID, ahead *line) {
 	}
 	switch v {
 	case grant:
-		d.grant(e)
+		d.grant(e, a.claim)
 	case refuse:
 		d.emit(TxRejected{Tx: id, At: d.at, Blockers: why})
 		d.after(e)
 	case stale:
 		d.emit(TxStaled{Tx: id, At: d.at, Blockers: why})
 	case wait:
-		ahead.add(d.asks(e))
+		ahead.add(&a)
 	case aside, dormant:
 	}
 }
 
 // grant admits a waiter, with the claim that it begins.
-func (d *decision) grant(e *entry) {
-	if a := d.asks(e); len(a.claim) > 0 {
-		d.claim(e.ID, e.Plan, a.claim)
+func (d *decision) grant(e *entry, claim []int) {
+	if len(claim) > 0 {
+		d.claim(e.ID, e.Plan, claim)
 	}
 	d.emit(TxAdmitted{Tx: e.ID, Token: d.token + 1, At: d.at})
 	if e.Action == Reserve && e.Whole {
@@ -264,12 +283,11 @@ func (d *decision) after(e *entry) {
 // no wake-up was lost (invariant I13). It is for checkers; the machine keeps it
 // true after every command.
 func (s *State) Settled() bool {
-	ahead := newLine()
+	ahead := newLine(len(s.queue))
 	for _, id := range s.queue {
-		e := s.txs[id]
-		switch v, _ := s.judge(e, ahead); v {
+		switch v, a, _ := s.judge(s.txs[id], ahead); v {
 		case wait:
-			ahead.add(s.asks(e))
+			ahead.add(&a)
 		case aside, dormant:
 		default:
 			return false

@@ -113,9 +113,11 @@ func (s *State) seen(e Observed, o Observation) {
 	origin := s.sessions[e.Session].Origin
 	s.graph.Update(id, func(n *graph.Node) {
 		n.ObservedAt = e.At
+		n.Incarnation = max(n.Incarnation, 1) // it lives, since nobody knows when
 		switch n.Lifecycle {
 		case graph.Absent:
 			n.Incarnation++ // somebody outside made it anew
+			n.LifeAt = e.At
 			n.Lifecycle, changed = graph.Operational, true
 		case graph.Operational, graph.Failed:
 		default:

@@ -5,6 +5,7 @@ package admission
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tfweaver/tfweaver/internal/core/escrow"
 )
@@ -35,6 +36,8 @@ func (d *decision) passOn(c Pass) error {
 		return e.wrongStatus()
 	case e.Status == Queued:
 		d.pass(e, c, d.blockers(e, nil))
+	case e.Plan != "" && d.ongoing[e.planned()] != "" && e.Status.Final():
+		return fmt.Errorf("call %q of plan %s, as %s: %w", e.Call, e.Plan, d.ongoing[e.planned()], ErrDuplicate)
 	case e.Status == Rejected, e.Status == Stale:
 		d.pass(e, c, e.Blockers)
 	default:
@@ -53,6 +56,10 @@ func (s *State) foldPassed(x *entry, e TxPassed) error {
 	if x.Status.Final() {
 		s.unretire(x.ID)
 		x.EndedAt = 0
+		if x.Plan != "" {
+			s.ongoing[x.planned()] = x.ID
+		}
+		s.revive(&x.Tx)
 	}
 	if err := s.admitted(x, e.Token, e.At); err != nil {
 		return err
@@ -64,4 +71,36 @@ func (s *State) foldPassed(x *entry, e TxPassed) error {
 		_ = s.escrow.Extend(escrow.Owner(x.Plan), x.Call, x.Effects)
 	}
 	return nil
+}
+
+// revive takes back what the refusal of a planned call meant for others: they
+// are dead only if another one has failed.
+func (s *State) revive(tx *Tx) {
+	p, i := s.planOf(tx)
+	if p == nil || p.phases[i] != dead {
+		return
+	}
+	c := *p
+	c.phases = slices.Clone(p.phases)
+	for j, f := range c.phases {
+		if f == dead {
+			c.phases[j] = pending
+		}
+	}
+	for _, e := range s.txs {
+		if j := c.find(e.Call); e.Plan == tx.Plan && e.ID != tx.ID && e.failed() && c.phases[j] == pending {
+			c.phases[j] = dead
+		}
+	}
+	for _, e := range s.txs {
+		if e.Plan == tx.Plan && e.ID != tx.ID && (e.failed() || e.Status == Uncertain) {
+			c.spread(c.find(e.Call))
+		}
+	}
+	s.plans[tx.Plan] = &c
+}
+
+// failed says whether a transaction has ended without success.
+func (t *Tx) failed() bool {
+	return t.Status == Failed || t.Status == Rejected || t.Status == Withdrawn
 }

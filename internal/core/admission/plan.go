@@ -33,6 +33,8 @@ type plan struct {
 	// after and next are the places of the calls directly before and behind
 	// each one, group those of the calls that are one intent with it.
 	after, next, group [][]int
+	// made are the places of the creates of each object.
+	made map[graph.NodeID][]int
 }
 
 func newPlan(r *Request) *plan {
@@ -40,8 +42,12 @@ func newPlan(r *Request) *plan {
 	p.after = make([][]int, len(p.calls))
 	p.next = make([][]int, len(p.calls))
 	p.group = make([][]int, len(p.calls))
+	p.made = map[graph.NodeID][]int{}
 	groups := map[string][]int{}
 	for i, c := range p.calls {
+		if c.Action == Create {
+			p.made[c.Self] = append(p.made[c.Self], i)
+		}
 		for _, a := range c.After {
 			if j := p.find(a); j >= 0 {
 				p.after[i] = append(p.after[i], j)
@@ -141,7 +147,7 @@ func (p *plan) guards(members []int) []Guard {
 	var list []Guard
 	for _, i := range members {
 		for _, g := range p.calls[i].Guards {
-			if g.Kind == Present || g.Kind == SameLife && p.calls[i].Action != Create {
+			if g.Kind == Present || (g.Kind == SameLife || g.Kind == PlannedAt) && p.calls[i].Action != Create {
 				list = append(list, g)
 			}
 		}
@@ -149,15 +155,9 @@ func (p *plan) guards(members []int) []Guard {
 	return list
 }
 
-// creates are the objects that the plan makes.
-func (p *plan) creates() map[graph.NodeID]bool {
-	made := map[graph.NodeID]bool{}
-	for i, c := range p.calls {
-		if c.Action == Create && p.phases[i] != dead {
-			made[c.Self] = true
-		}
-	}
-	return made
+// makes says whether the plan makes an object, unless that has failed.
+func (p *plan) makes(id graph.NodeID) bool {
+	return slices.ContainsFunc(p.made[id], func(i int) bool { return p.phases[i] != dead })
 }
 
 // with is the plan after a call has come further. What comes after a failed
@@ -217,26 +217,19 @@ func (p *plan) marks() string {
 	return b.String()
 }
 
-func (p *plan) restore(marks string) error {
+// restored is the plan with the phases that marks gives.
+func (p *plan) restored(marks string) (*plan, error) {
 	if len(marks) != len(p.calls) || strings.Trim(marks, "prdx") != "" {
-		return fmt.Errorf("%w: phases %q of %d calls", ErrMalformed, marks, len(p.calls))
+		return nil, fmt.Errorf("%w: phases %q of %d calls", ErrMalformed, marks, len(p.calls))
 	}
-	for i := range p.phases {
-		p.phases[i] = phase(marks[i])
-	}
-	return nil
+	c := *p
+	c.phases = []phase(marks)
+	return &c, nil
 }
 
-// orderOf is the partial order of the calls that have an effect on capacity.
+// order is the partial order of the calls that have an effect on capacity.
 // An order between two of them by way of others stays.
-func orderOf(r *Request) (escrow.Order, error) {
-	if r.Action != Reserve {
-		if len(r.Effects) == 0 {
-			return nil, nil
-		}
-		return escrow.One(r.Effects), r.Effects.Validate()
-	}
-	p := newPlan(r)
+func (p *plan) order() (escrow.Order, error) {
 	nearest := make([][]CallID, len(p.calls))
 	seen := make([]bool, len(p.calls))
 	var before func(i int) []CallID
@@ -267,81 +260,4 @@ func orderOf(r *Request) (escrow.Order, error) {
 		return nil, nil
 	}
 	return escrow.Arrange(calls...)
-}
-
-// validatePlan checks the calls of a reservation.
-func (s *State) validatePlan(r *Request, placed placement) error {
-	if len(r.Calls) > escrow.MaxCalls {
-		return fmt.Errorf("%w: a plan of %d calls", ErrMalformed, len(r.Calls))
-	}
-	for i, c := range r.Calls {
-		if c.ID == "" || i > 0 && r.Calls[i-1].ID >= c.ID {
-			return fmt.Errorf("%w: call %q is out of order or named twice", ErrMalformed, c.ID)
-		}
-		if err := placed.planned(c); err != nil {
-			return fmt.Errorf("call %q: %w", c.ID, err)
-		}
-	}
-	p := newPlan(r)
-	for i, c := range r.Calls {
-		if len(p.after[i]) != len(c.After) {
-			return fmt.Errorf("%w: call %q comes after one that the plan does not have", ErrMalformed, c.ID)
-		}
-	}
-	if p.circular() {
-		return fmt.Errorf("%w: calls of the plan that wait for each other", ErrMalformed)
-	}
-	return nil
-}
-
-// circular says whether a call comes after itself.
-func (p *plan) circular() bool {
-	const (
-		unseen = iota
-		open
-		closed
-	)
-	state := make([]byte, len(p.calls))
-	var visit func(i int) bool
-	visit = func(i int) bool {
-		if state[i] != unseen {
-			return state[i] == open
-		}
-		state[i] = open
-		if slices.ContainsFunc(p.after[i], visit) {
-			return true
-		}
-		state[i] = closed
-		return false
-	}
-	for i := range p.calls {
-		if visit(i) {
-			return true
-		}
-	}
-	return false
-}
-
-// planned checks one call of a plan.
-func (p placement) planned(c Planned) error {
-	switch c.Action {
-	case Create, Update, Delete, Read:
-	default:
-		return fmt.Errorf("%w: action %q", ErrMalformed, c.Action)
-	}
-	if err := p.named(c.Self, c.Locks, c.Guards); err != nil {
-		return err
-	}
-	if err := c.Locks.Validate(p.parent); err != nil {
-		return fmt.Errorf("%w: %w", ErrMalformed, err)
-	}
-	for i, a := range c.After {
-		if i > 0 && c.After[i-1] >= a {
-			return fmt.Errorf("%w: after %q out of order", ErrMalformed, a)
-		}
-	}
-	if err := validGuards(c.Guards); err != nil {
-		return err
-	}
-	return c.Effects.Validate()
 }

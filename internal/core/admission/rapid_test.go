@@ -5,9 +5,11 @@ package admission
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
 	"github.com/tfweaver/tfweaver/internal/core/mode"
@@ -20,7 +22,7 @@ import (
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		h := &history{state: New(), replica: New()}
+		h := &history{state: New(), replica: New(), over: map[escrow.Key]bool{}}
 		t.Repeat(map[string]func(*rapid.T){
 			"open":     h.open,
 			"close":    h.close,
@@ -32,6 +34,12 @@ func TestRandomHistories(t *testing.T) {
 			"withdraw": h.withdraw,
 			"resolve":  h.resolve,
 			"observe":  h.observe,
+			"reserve":  h.reserve,
+			"call":     h.call,
+			"measure":  h.measure,
+			"settle":   h.settle,
+			"bury":     h.bury,
+			"pass":     h.pass,
 			"":         h.check,
 		})
 	})
@@ -40,6 +48,10 @@ func TestRandomHistories(t *testing.T) {
 type history struct {
 	state, replica *State
 	sessions, txs  int
+	// last is the last command that changed something, and over are the buckets
+	// above their limit.
+	last Command
+	over map[escrow.Key]bool
 }
 
 // apply runs a command that may well be refused.
@@ -52,6 +64,7 @@ func (h *history) apply(t *rapid.T, c Command) {
 	if len(events) == 0 {
 		return
 	}
+	h.last = c
 	data, err := EncodeRecord(Record{Index: h.state.Index(), Now: h.state.Now(), Command: c, Events: events})
 	if err != nil {
 		t.Fatal(err)
@@ -67,11 +80,21 @@ func (h *history) apply(t *rapid.T, c Command) {
 
 func (h *history) at() Stamp { return Stamp{Now: h.state.Now() + 1} }
 
+// anySession is mostly one that lives.
 func (h *history) anySession(t *rapid.T) SessionID {
+	living := slices.DeleteFunc(h.state.Sessions(), func(x Session) bool { return x.EndedAt != 0 })
+	if len(living) > 0 && rapid.IntRange(0, 4).Draw(t, "living") > 0 {
+		return living[rapid.IntRange(0, len(living)-1).Draw(t, "session")].ID
+	}
 	return SessionID(fmt.Sprintf("s%d", rapid.IntRange(0, h.sessions).Draw(t, "session")))
 }
 
+// anyTx is mostly one that is not over.
 func (h *history) anyTx(t *rapid.T) Tx {
+	open := slices.DeleteFunc(h.state.Transactions(), func(x Tx) bool { return x.Status.Final() })
+	if len(open) > 0 && rapid.IntRange(0, 4).Draw(t, "open") > 0 {
+		return open[rapid.IntRange(0, len(open)-1).Draw(t, "tx")]
+	}
 	id := TxID(fmt.Sprintf("t%d", rapid.IntRange(0, h.txs).Draw(t, "tx")))
 	tx, _ := h.state.Tx(id)
 	return tx
@@ -127,6 +150,7 @@ func (h *history) submit(t *rapid.T) {
 	q := Request{
 		Session: h.anySession(t), Key: uint64(h.txs), Address: string(self), Type: "sim_thing", Self: self,
 		Action: rapid.SampledFrom([]Action{Create, Update, Delete, Read}).Draw(t, "action"), Nodes: place(self),
+		Effects: anyEffects(t), Advisory: rapid.IntRange(0, 9).Draw(t, "advisory") == 0, Lands: 5, Timeout: 20,
 	}
 	m := mode.X
 	if q.Action == Read {
@@ -180,7 +204,7 @@ func (h *history) observe(t *rapid.T) {
 	p := anyPath(t)
 	decls := place(p)
 	c := Observe{
-		Stamp: h.at(), Session: h.anySession(t), Began: h.state.Index() - uint64(rapid.IntRange(0, 3).Draw(t, "late")),
+		Stamp: h.at(), Session: h.anySession(t), Began: h.began(t),
 		Nodes: decls[:len(decls)-1], Objects: []Observation{{Decl: decls[len(decls)-1], Exists: rapid.Bool().Draw(t, "exists")}},
 	}
 	h.apply(t, c)
@@ -215,13 +239,15 @@ func (h *history) check(t *rapid.T) {
 	}
 	for _, tx := range h.state.Transactions() {
 		_, holds := h.state.locks.Held(lock.Owner(tx.ID))
-		if holds != tx.Status.Holds() {
+		if holds != (tx.Status.Holds() && tx.Passed == nil) {
 			t.Fatalf("%s is %s and holds: %t", tx.ID, tx.Status, holds)
 		}
 		if tx.Status == Queued && len(h.state.Blockers(tx.ID)) == 0 {
 			t.Fatalf("%s waits for nothing", tx.ID)
 		}
 	}
+	h.checkClaims(t)
+	h.checkCapacity(t)
 	if back, err := reread(h.state); err != nil || back.Hash() != h.state.Hash() {
 		t.Fatalf("the snapshot differs: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/mode"
 )
@@ -20,11 +21,32 @@ const Retained = 1024
 // retire makes a transaction final.
 func (s *State) retire(x *entry, status Status, at int64, why []Blocker) {
 	s.unqueue(x.ID)
+	if why == nil && x.Passed != nil {
+		why = x.Blockers // what it passed stays on record, for reports
+	}
 	x.Status, x.EndedAt, x.Blockers = status, at, why
-	s.retired = append(s.retired, x.ID)
+	if x.Plan != "" {
+		delete(s.ongoing, x.planned())
+	}
+	if !s.owes(&x.Tx) {
+		s.retired = append(s.retired, x.ID)
+	}
 }
 
-// unretire takes a Stale transaction back.
+// owes says whether a reservation that is over is still the owner of capacity:
+// that of calls which may be running. It is not forgotten as long as it is.
+func (s *State) owes(tx *Tx) bool {
+	return tx.Action == Reserve && s.escrow.Holds(escrow.Owner(tx.ID))
+}
+
+// discharge retires a reservation that is over with the last of its calls.
+func (s *State) discharge(id TxID) {
+	if e := s.txs[id]; e != nil && e.Status.Final() && !s.owes(&e.Tx) {
+		s.retired = append(s.retired, id)
+	}
+}
+
+// unretire takes a Stale or Rejected transaction back.
 func (s *State) unretire(id TxID) {
 	if i := slices.Index(s.retired, id); i >= 0 {
 		s.retired = slices.Delete(s.retired, i, i+1)
@@ -45,7 +67,7 @@ func (s *State) compact() {
 			e.Nodes, e.Locks, e.Guards, e.Blockers = nil, nil, nil, nil
 			e.Edges, e.AddEdges, e.DropEdges = nil, nil, nil
 			e.Calls, e.Effects, e.Delayed = nil, nil, nil
-			e.order, e.demand, e.union, e.makes, e.guards = nil, nil, nil, nil, nil
+			e.order, e.demand, e.union, e.plan, e.guards = nil, nil, nil, nil, nil
 			e.slim = true
 		})
 	}

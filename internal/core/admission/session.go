@@ -146,30 +146,6 @@ func (d *decision) end(id SessionID, how string) {
 	d.emit(SessionEnded{Session: id, At: d.at, How: how})
 }
 
-func (d *decision) declare(c Declare) error {
-	if !d.alive(c.Session, d.at) {
-		return fmt.Errorf("session %s: %w", c.Session, ErrNoSession)
-	}
-	fresh, err := d.placeable(c.Creates)
-	if err != nil {
-		return err
-	}
-	named := names(c.Creates)
-	for _, id := range c.Selves {
-		if !d.graph.Has(id) && !named[id] {
-			return fmt.Errorf("%s: %w", id, ErrUndeclared)
-		}
-	}
-	selves := slices.Compact(slices.Sorted(slices.Values(c.Selves)))
-	if slices.Equal(selves, d.sessions[c.Session].declares) && len(fresh) == 0 {
-		return nil
-	}
-	d.place(fresh)
-	d.emit(Declared{Session: c.Session, Selves: selves})
-	d.drain()
-	return nil
-}
-
 // placeable are the declarations among decls that are new, or what is wrong
 // with them.
 func (s *State) placeable(decls []graph.Decl) ([]graph.Decl, error) {

@@ -150,6 +150,9 @@ func (s *State) restoreTx(x savedEntry) error {
 	if e.Key != 0 {
 		s.keys[key{e.Session, e.Key}] = e.ID
 	}
+	if e.Plan != "" && !e.Status.Final() {
+		s.ongoing[e.planned()] = e.ID
+	}
 	switch {
 	case e.Status == Queued:
 		s.queue = append(s.queue, e.ID)
@@ -167,8 +170,8 @@ func (s *State) restorePlans(in snapshot) error {
 		if e == nil || e.Action != Reserve || e.Status != Admitted {
 			return fmt.Errorf("plan %s: %w", id, ErrNoTx)
 		}
-		p := newPlan(&e.Request)
-		if err := p.restore(marks); err != nil {
+		p, err := e.plan.restored(marks)
+		if err != nil {
 			return fmt.Errorf("plan %s: %w", id, err)
 		}
 		s.plans[id] = p
@@ -177,8 +180,7 @@ func (s *State) restorePlans(in snapshot) error {
 		if s.plans[c.Plan] == nil {
 			return fmt.Errorf("claim %s of plan %s: %w", c.ID, c.Plan, ErrNoTx)
 		}
-		s.claims[c.ID] = &c
-		if err := s.hold(s.txs[c.Plan].Session); err != nil {
+		if err := s.beginClaim(&c); err != nil {
 			return fmt.Errorf("claim %s: %w", c.ID, err)
 		}
 	}

@@ -41,6 +41,8 @@ type State struct {
 	claimed  *lock.Table // of claims
 	queue    []TxID      // by ticket
 	keys     map[key]TxID
+	ongoing  map[call]TxID                // the unfinished transaction of each planned call
+	within   map[call]ClaimID             // the active claim of each planned call
 	declared map[graph.NodeID][]SessionID // sorted
 	refs     map[SessionID]int            // mentions by transactions and histories
 	// ahead is what the waiters that stand in the way ask for; nil when it
@@ -67,27 +69,30 @@ type entry struct {
 	order  escrow.Order
 	demand escrow.Demand
 	union  lock.Plan
-	// What a reservation makes, and the guards of a Whole one.
-	makes  map[graph.NodeID]bool
+	// The plan of a reservation before any of its calls is sent, and the guards
+	// of a Whole one.
+	plan   *plan
 	guards []Guard
 }
 
 // newEntry measures a request.
 func newEntry(tx Tx) (*entry, error) {
-	order, err := orderOf(&tx.Request)
+	e := &entry{Tx: tx}
+	var err error
+	if tx.Action == Reserve {
+		e.plan = newPlan(&tx.Request)
+		e.order, err = e.plan.order()
+		if tx.Whole {
+			e.union, e.guards = e.plan.locks(e.plan.all()), e.plan.guards(e.plan.all())
+		}
+	} else if len(tx.Effects) > 0 {
+		e.order, err = escrow.One(tx.Effects), tx.Effects.Validate()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	e := &entry{Tx: tx, order: order}
-	if order != nil {
-		e.demand = order.Demand()
-	}
-	if tx.Action == Reserve {
-		p := newPlan(&tx.Request)
-		e.makes = p.creates()
-		if tx.Whole {
-			e.union, e.guards = p.locks(p.all()), p.guards(p.all())
-		}
+	if e.order != nil {
+		e.demand = e.order.Demand()
 	}
 	return e, nil
 }
@@ -97,6 +102,14 @@ type key struct {
 	session SessionID
 	number  uint64
 }
+
+// call identifies a call of a plan.
+type call struct {
+	plan TxID
+	id   CallID
+}
+
+func (t *Tx) planned() call { return call{t.Plan, t.Call} }
 
 // New is the state before the first record.
 func New() *State {
@@ -112,6 +125,8 @@ func New() *State {
 		locks:    lock.NewTable(),
 		claimed:  lock.NewTable(),
 		keys:     map[key]TxID{},
+		ongoing:  map[call]TxID{},
+		within:   map[call]ClaimID{},
 		declared: map[graph.NodeID][]SessionID{},
 		refs:     map[SessionID]int{},
 	}
@@ -133,6 +148,8 @@ func (s *State) Clone() *State {
 	c.claimed = s.claimed.Clone()
 	c.queue = slices.Clone(s.queue)
 	c.keys = maps.Clone(s.keys)
+	c.ongoing = maps.Clone(s.ongoing)
+	c.within = maps.Clone(s.within)
 	c.declared = make(map[graph.NodeID][]SessionID, len(s.declared))
 	for id, list := range s.declared {
 		c.declared[id] = slices.Clone(list)

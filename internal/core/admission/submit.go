@@ -159,6 +159,8 @@ func (s *State) validateCall(r *Request) error {
 		return fmt.Errorf("plan %s is not reserved: %w", r.Plan, ErrStatus)
 	case p.find(r.Call) < 0:
 		return fmt.Errorf("%w: plan %s does not foresee call %q", ErrMalformed, r.Plan, r.Call)
+	case s.ongoing[call{r.Plan, r.Call}] != "":
+		return fmt.Errorf("call %q of plan %s, as %s: %w", r.Call, r.Plan, s.ongoing[call{r.Plan, r.Call}], ErrDuplicate)
 	default:
 		return nil
 	}
@@ -167,7 +169,7 @@ func (s *State) validateCall(r *Request) error {
 func validGuards(guards []Guard) error {
 	for _, g := range guards {
 		switch g.Kind {
-		case Present, Unreferenced, Version, SameLife:
+		case Present, Unreferenced, Version, SameLife, PlannedAt:
 		default:
 			return fmt.Errorf("%w: guard %q on %s", ErrMalformed, g.Kind, g.Node)
 		}

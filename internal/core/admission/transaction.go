@@ -4,8 +4,6 @@
 package admission
 
 import (
-	"strings"
-
 	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
@@ -94,6 +92,10 @@ const (
 	// SameLife: the node must be in the incarnation the plan was made on;
 	// otherwise the caller is refused and has to plan again.
 	SameLife GuardKind = "same_life"
+	// PlannedAt: the life of the node must not have begun or ended after the
+	// plan was made, at the time Value in nanoseconds since the Unix epoch. It is
+	// for plans that were made before the session began.
+	PlannedAt GuardKind = "planned_at"
 )
 
 // Guard is a condition on one node.
@@ -158,31 +160,6 @@ type Request struct {
 	Timeout int64 `json:"timeout,omitempty"`
 }
 
-// CallID names a call within its plan.
-type CallID = escrow.CallID
-
-// Planned is one call of an approved plan, as far as others have to know of it
-// before it is sent.
-type Planned struct {
-	ID     CallID       `json:"id"`
-	Self   graph.NodeID `json:"self"`
-	Action Action       `json:"action"`
-	// Address is Terraform's.
-	Address string    `json:"address,omitempty"`
-	Locks   lock.Plan `json:"locks,omitempty"`
-	// Guards are judged when the claim that the call belongs to is admitted, as
-	// far as they can be known then: Present and SameLife.
-	Guards  []Guard        `json:"guards,omitempty"`
-	Effects escrow.Effects `json:"effects,omitempty"`
-	// After are the calls of the plan that must have succeeded before this one
-	// is sent, sorted.
-	After []CallID `json:"after,omitempty"`
-	// Group holds calls together that are one intent, such as the two of a
-	// replace: none is sent before what all of them need is held, and none
-	// when another one is known to fail. Empty for a call by itself.
-	Group string `json:"group,omitempty"`
-}
-
 // The defaults of a request's Lands and Timeout, in nanoseconds. The timeout is
 // that of the slowest calls that providers are known to wait for by themselves.
 const (
@@ -229,88 +206,6 @@ type Tx struct {
 	Passed *Pass `json:"passed,omitempty"`
 	// Delayed are the foreign reasons of its first wait, kept for reports.
 	Delayed []Blocker `json:"delayed,omitempty"`
-}
-
-// ClaimID names an active claim: the transaction under which it was admitted.
-type ClaimID = TxID
-
-// Claim is what several calls of one plan hold together, from before the first
-// of them to after the last.
-type Claim struct {
-	ID   ClaimID `json:"id"`
-	Plan TxID    `json:"plan"`
-	// Calls are those of the plan that had not ended when it was admitted.
-	Calls []CallID  `json:"calls"`
-	Locks lock.Plan `json:"locks"`
-	Since int64     `json:"since"` // nanoseconds since the Unix epoch
-}
-
-// Shortage is a bucket that does not have what a request asks for.
-type Shortage struct {
-	Bucket escrow.Key `json:"bucket"`
-	Limit  int64      `json:"limit"`
-	// Used is the confirmed use, as far as it is certain at most; Reserved is
-	// what transactions in flight may add, of which Theirs by Blocker's holder.
-	Used     int64 `json:"used"`
-	Reserved int64 `json:"reserved"`
-	Theirs   int64 `json:"theirs,omitempty"`
-	Asked    int64 `json:"asked"`
-	// Hopeless: not with the operations now in flight.
-	Hopeless bool `json:"hopeless,omitempty"`
-}
-
-// BucketOf names a count that belongs to a node, such as the addresses of a
-// subnet.
-func BucketOf(node graph.NodeID, name string) escrow.Key {
-	return escrow.Key(string(node) + "#" + name)
-}
-
-// NodeOfBucket is the inverse of BucketOf; ok is false for another key.
-func NodeOfBucket(k escrow.Key) (node graph.NodeID, name string, ok bool) {
-	at := strings.LastIndexByte(string(k), '#')
-	if at <= 0 {
-		return "", string(k), false
-	}
-	return graph.NodeID(k[:at]), string(k[at+1:]), true
-}
-
-// Blocker is one reason why a transaction is not admitted. It is data; the
-// text is made by package conflict.
-type Blocker struct {
-	Node     graph.NodeID  `json:"node"`
-	Relation lock.Relation `json:"relation"`
-	// Want and Held are the clashing modes, as text; empty for guards.
-	Want string `json:"want,omitempty"`
-	Held string `json:"held,omitempty"`
-	Rule string `json:"rule,omitempty"`
-	// Class is the conflict class of the rule.
-	Class string `json:"class,omitempty"`
-	// Holder is the transaction that holds the lock, or the earlier waiter;
-	// empty for guards without one.
-	Holder TxID `json:"holder,omitempty"`
-	// HolderSession is set also where no transaction is behind it: a
-	// declaration, a reference left by an earlier session.
-	HolderSession SessionID `json:"holder_session,omitempty"`
-	HolderIntent  IntentID  `json:"holder_intent,omitempty"`
-	// Ahead is true when Holder only waits too, with an earlier ticket.
-	Ahead bool `json:"ahead,omitempty"`
-	// Guard is the guard that failed or waits.
-	Guard GuardKind `json:"guard,omitempty"`
-	// Fact is what the guard found: the referring node, the lifecycle, the
-	// version; FactAt is its age in nanoseconds since the Unix epoch.
-	Fact     string       `json:"fact,omitempty"`
-	FactNode graph.NodeID `json:"fact_node,omitempty"`
-	FactAt   int64        `json:"fact_at,omitempty"`
-	// Replan is true when waiting cannot help: the plan is out of date.
-	Replan bool `json:"replan,omitempty"`
-	// Capacity is set when a bucket is short; Relation is lock.Capacity then.
-	Capacity *Shortage `json:"capacity,omitempty"`
-	// Claim is the holder's claim, where it is not one call that holds.
-	Claim ClaimID `json:"claim,omitempty"`
-	// Exceeded is true when the call needs what its claim or reservation did
-	// not foresee; Dead is true when a call that belongs with it has failed.
-	Exceeded bool `json:"exceeded,omitempty"`
-	Dead     bool `json:"dead,omitempty"`
 }
 
 // Session is who acts.

@@ -74,10 +74,17 @@ func (b *bucket) overcommitted() bool { return b.capped() && b.sup() > b.limit.V
 
 func (b *bucket) undercut() bool { return b.floored() && b.deepest() < b.floor.Value }
 
+// most bounds the sums of holds on a bucket, so that those without a limit do
+// not overflow.
+const most = 1 << 61
+
 // admits says whether both bounds allow for the amounts. What asks nothing in
 // one direction is not stopped by a bound in that direction: an overcommitted
 // bucket must still be possible to empty.
 func (b *bucket) admits(plus, minus int64) bool {
+	if plus > most-b.plus || minus > most-b.dip {
+		return false
+	}
 	over := plus > 0 && b.capped() && b.sup()+plus > b.limit.Value
 	under := minus > 0 && b.floored() && b.deepest()-minus < b.floor.Value
 	return !over && !under

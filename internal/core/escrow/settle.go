@@ -3,7 +3,10 @@
 
 package escrow
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Outcome is how a started call ended, as far as capacity is concerned.
 type Outcome string
@@ -25,6 +28,9 @@ const (
 // Commit makes declared calls of a hold claimed: their claim has become
 // active, and others may hope for their frees.
 func (t *Table) Commit(owner Owner, ids ...CallID) error {
+	if len(ids) == 0 {
+		return nil
+	}
 	var next *hold
 	for _, id := range ids {
 		h, i, err := t.call(owner, id)
@@ -32,13 +38,11 @@ func (t *Table) Commit(owner Owner, ids ...CallID) error {
 			return err
 		}
 		if next == nil {
-			next = h
+			next = &hold{calls: slices.Clone(h.calls)}
 		}
-		next = next.with(i, func(c *Held) { c.Claimed = true })
+		next.calls[i].Claimed = true
 	}
-	if next != nil {
-		t.replace(owner, next)
-	}
+	t.replace(owner, next)
 	return nil
 }
 
@@ -86,9 +90,6 @@ func (t *Table) extended(owner Owner, id CallID, e Effects) (*hold, error) {
 	grown := t.growth(h, next)
 	if !t.Admits(grown) {
 		return nil, fmt.Errorf("call %q of %s: %w", id, owner, ErrCapacity)
-	}
-	if !t.summable(grown) {
-		return nil, fmt.Errorf("%w: more than can be added up", ErrMalformed)
 	}
 	return next, nil
 }
@@ -186,13 +187,14 @@ func (t *Table) land(c Held, out Outcome, index uint64) {
 
 // Release gives back what an owner holds for calls that were not started, and
 // says whether it held anything for such. Calls that may be running keep what
-// they hold.
-func (t *Table) Release(owner Owner) bool {
+// they hold, and so do the kept ones, which are about to be sent: nothing has to
+// come before them any more.
+func (t *Table) Release(owner Owner, kept ...CallID) bool {
 	h := t.holds[owner]
 	if h == nil {
 		return false
 	}
-	next := h.cut(func(c Held) bool { return c.Started == 0 })
+	next := h.cut(func(c Held) bool { return c.Started == 0 && !slices.Contains(kept, c.ID) })
 	if len(next.calls) == len(h.calls) {
 		return false
 	}

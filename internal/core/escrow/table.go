@@ -164,26 +164,12 @@ func (t *Table) Reserve(owner Owner, o Order, claimed bool) error {
 	if !t.Admits(d) {
 		return fmt.Errorf("%s: %w", owner, ErrCapacity)
 	}
-	if !t.summable(d) {
-		return fmt.Errorf("%w: more than can be added up", ErrMalformed)
-	}
 	h := &hold{}
 	for _, c := range o {
 		h.calls = append(h.calls, Held{Call: c, Claimed: claimed})
 	}
 	t.replace(owner, h)
 	return nil
-}
-
-// summable keeps the sums of unbounded buckets from overflowing.
-func (t *Table) summable(d Demand) bool {
-	const most = 1 << 61
-	for _, a := range d {
-		if b := t.buckets[a.Bucket]; a.Plus > most-b.plus || a.Minus > most-b.dip {
-			return false
-		}
-	}
-	return true
 }
 
 // replace stores the new state of a hold, with its sums. One without calls is
@@ -229,6 +215,9 @@ func (t *Table) Has(owner Owner, id CallID) bool {
 	h := t.holds[owner]
 	return h != nil && h.find(id) >= 0
 }
+
+// Holds says whether an owner holds anything.
+func (t *Table) Holds(owner Owner) bool { return t.holds[owner] != nil }
 
 // Owners are all who hold something, sorted.
 func (t *Table) Owners() []Owner { return slices.Sorted(maps.Keys(t.holds)) }

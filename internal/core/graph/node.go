@@ -130,6 +130,9 @@ type Node struct {
 	Version uint64 `json:"version,omitempty"`
 	// Incarnation counts the lives of the object: it grows with each create.
 	Incarnation uint64 `json:"incarnation,omitempty"`
+	// LifeAt is when the present life began, or ended, as far as the
+	// coordinator knows: in nanoseconds since the Unix epoch, 0 for unknown.
+	LifeAt int64 `json:"life_at,omitempty"`
 	// Owner is the state (backend, workspace) that last created or changed
 	// the object through the coordinator; empty when unknown.
 	Owner string `json:"owner,omitempty"`

@@ -13,29 +13,29 @@ import (
 // Demand is what a set of plans asks for, held or not. It answers in the
 // length of one plan whether that plan clashes with any of the set.
 type Demand struct {
-	nodes map[graph.NodeID]*[mode.X + 1]int
+	nodes map[graph.NodeID]counts
 }
 
-// NewDemand is the demand of nobody.
-func NewDemand() *Demand { return &Demand{nodes: map[graph.NodeID]*[mode.X + 1]int{}} }
+// counts is how many want a node in each mode.
+type counts [mode.X + 1]int32
+
+// NewDemand is the demand of nobody, with room for so many nodes.
+func NewDemand(nodes int) *Demand { return &Demand{nodes: make(map[graph.NodeID]counts, nodes)} }
 
 // Add puts a plan into the set.
 func (d *Demand) Add(plan Plan) {
 	for _, w := range plan {
 		n := d.nodes[w.Node]
-		if n == nil {
-			n = new([mode.X + 1]int)
-			d.nodes[w.Node] = n
-		}
 		n[w.Mode]++
+		d.nodes[w.Node] = n
 	}
 }
 
 // Free says whether the plan is compatible with every plan of the set.
 func (d *Demand) Free(plan Plan) bool {
 	for _, w := range plan {
-		n := d.nodes[w.Node]
-		if n == nil {
+		n, wanted := d.nodes[w.Node]
+		if !wanted {
 			continue
 		}
 		for asked, count := range n {

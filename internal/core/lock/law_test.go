@@ -41,7 +41,7 @@ func TestPlansAgree(t *testing.T) {
 		if err := table.Acquire("a", a); err != nil {
 			t.Fatal(err)
 		}
-		demand := NewDemand()
+		demand := NewDemand(0)
 		demand.Add(a)
 		for _, b := range all {
 			want := true

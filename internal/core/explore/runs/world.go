@@ -135,9 +135,7 @@ func (w *world) guards(i int, c *Call) []admission.Guard {
 	if made {
 		return nil
 	}
-	n, _ := w.state.Graph().Get(nodes[c.Self])
-	value := uint64(w.runs[i].lives[c.Self]) - 1 // the objects of the beginning are in their life 0
-	_ = n
+	value := uint64(w.runs[i].lives[c.Self] &^ 0x80)
 	return []admission.Guard{{Kind: admission.SameLife, Node: nodes[c.Self], Value: value}}
 }
 
