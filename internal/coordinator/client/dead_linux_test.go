@@ -85,6 +85,7 @@ func TestRunOfAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	var senders []coordinator.Process
+	sender, foreign := strings.CutPrefix(sender, "foreign")
 	if pid := 0; sender != "" {
 		if _, err := fmt.Sscan(sender, &pid); err != nil {
 			t.Fatal(err)
@@ -92,6 +93,9 @@ func TestRunOfAnotherProcess(t *testing.T) {
 		p, err := liveness.Identify(pid)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if foreign {
+			p.Started = "elsewhere" + p.Started
 		}
 		senders = append(senders, p)
 	}
@@ -218,6 +222,21 @@ func TestRunDiesWhileNobodyServes(t *testing.T) {
 	daemon(t, dir, p.address)
 	if u := dead(t, bob, mine); u.Tx != run.tx {
 		t.Errorf("what is uncertain: %+v", u)
+	}
+}
+
+// TestForwardedSocket: of a run on another machine, whose socket is forwarded,
+// the death of what forwards it tells nothing, and neither do its numbers.
+func TestForwardedSocket(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	daemon(t, filepath.Join(t.TempDir(), "state"), p.address)
+	run := startRun(t, p.address, fmt.Sprint("foreign", os.Getpid()))
+	run.kill()
+	time.Sleep(2 * time.Second)
+	st, err := p.dial().Status(within(t))
+	if err != nil || len(st.Sessions) != 1 || st.Sessions[0].Dead || st.Transactions[0].Status != admission.Actioning {
+		t.Errorf("Status = %+v, %v", st, err)
 	}
 }
 

@@ -47,8 +47,10 @@ func Identify(pid int) (coordinator.Process, error) { return identify(pid) }
 func Look(p coordinator.Process) Fate { return look(p) }
 
 // Place completes what somebody on this machine says of when a process began.
-// What cannot be understood leaves the process unknown.
-func Place(p coordinator.Process) coordinator.Process { return place(p) }
+// What cannot be understood leaves the process unknown; so does a process of
+// another boot or name space, which is foreign: whoever names it is somewhere
+// else, though it came by a socket of this machine, such as a forwarded one.
+func Place(p coordinator.Process) (placed coordinator.Process, foreign bool) { return place(p) }
 
 // SameNumbers says whether a process numbers other processes as this one does:
 // it does not in a container of its own. False where that cannot be told.

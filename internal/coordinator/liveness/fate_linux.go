@@ -17,20 +17,24 @@ import (
 	"github.com/tfweaver/tfweaver/internal/coordinator"
 )
 
-func place(p coordinator.Process) coordinator.Process {
-	switch parts := strings.Split(p.Started, "/"); len(parts) {
-	case 1:
-		where, err := here()
-		if _, bad := strconv.ParseUint(p.Started, 10, 64); bad != nil || err != nil {
-			p.Started = ""
-		} else {
-			p.Started = where + "/" + p.Started
-		}
-	case 3:
-	default:
-		p.Started = ""
+func place(p coordinator.Process) (placed coordinator.Process, foreign bool) {
+	where, err := here()
+	if err != nil {
+		return coordinator.Process{PID: p.PID}, false
 	}
-	return p
+	at := strings.LastIndexByte(p.Started, '/')
+	if _, bad := strconv.ParseUint(p.Started[at+1:], 10, 64); bad != nil {
+		return coordinator.Process{PID: p.PID}, false
+	}
+	switch {
+	case at < 0:
+		p.Started = where + "/" + p.Started
+		return p, false
+	case p.Started[:at] != where:
+		return coordinator.Process{PID: p.PID}, true
+	default:
+		return p, false
+	}
 }
 
 func identify(pid int) (coordinator.Process, error) {

@@ -9,7 +9,9 @@ import "github.com/tfweaver/tfweaver/internal/coordinator"
 
 func identify(int) (coordinator.Process, error) { return coordinator.Process{}, ErrUnsupported }
 
-func place(p coordinator.Process) coordinator.Process { return coordinator.Process{PID: p.PID} }
+func place(p coordinator.Process) (coordinator.Process, bool) {
+	return coordinator.Process{PID: p.PID}, false
+}
 
 func look(coordinator.Process) Fate { return Unknown }
 

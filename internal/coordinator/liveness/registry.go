@@ -113,6 +113,9 @@ func (r *Registry) Known(id admission.SessionID) (Kin, bool) {
 	return k, ok
 }
 
+// Disown forgets a session whose processes turn out to be somewhere else.
+func (r *Registry) Disown(id admission.SessionID) { r.forget(id) }
+
 // forget drops sessions whose death would tell nothing any more.
 func (r *Registry) forget(ids ...admission.SessionID) {
 	err := r.change(func() error {

@@ -41,9 +41,25 @@ func TestLook(t *testing.T) {
 	want("one of another boot", coordinator.Process{PID: p.PID, Started: "x/" + parts[1] + "/" + parts[2]}, Dead)
 	want("one of another name space", coordinator.Process{PID: p.PID, Started: parts[0] + "/1/" + parts[2]}, Unknown)
 	want("one without a start", coordinator.Process{PID: p.PID}, Unknown)
-	want("one whose start is not told", Place(coordinator.Process{PID: p.PID, Started: "unknown"}), Unknown)
-	want("one with ticks alone", Place(coordinator.Process{PID: p.PID, Started: parts[2]}), Alive)
-	want("one that is placed", Place(p), Alive)
+	for _, x := range []struct {
+		started string
+		foreign bool
+		want    Fate
+	}{
+		{"unknown", false, Unknown},
+		{"", false, Unknown},
+		{"/", false, Unknown},
+		{"1/" + parts[1] + "/" + parts[2], true, Unknown},
+		{parts[0] + "/1/" + parts[2], true, Unknown},
+		{parts[2], false, Alive},
+		{p.Started, false, Alive},
+	} {
+		placed, foreign := Place(coordinator.Process{PID: p.PID, Started: x.started})
+		if foreign != x.foreign {
+			t.Errorf("one that began at %q is foreign: %v", x.started, foreign)
+		}
+		want("one that is placed from "+x.started, placed, x.want)
+	}
 	if !SameNumbers(p.PID) {
 		t.Error("a child numbers processes otherwise")
 	}

@@ -38,7 +38,7 @@ func (s *Server) Senders(ctx context.Context, in *weaverv1.SendersRequest) (*wea
 	if err != nil {
 		return nil, toStatus(err)
 	}
-	senders, err := readSenders(in)
+	senders, foreign, err := readSenders(in)
 	if err != nil {
 		return nil, toStatus(err)
 	}
@@ -47,24 +47,32 @@ func (s *Server) Senders(ctx context.Context, in *weaverv1.SendersRequest) (*wea
 		// Its numbers mean nothing here, so its death is never concluded.
 		return &weaverv1.SendersResponse{}, nil
 	}
+	if foreign {
+		// Neither do they where the socket is forwarded from another machine,
+		// and what connected is not the wrapper.
+		s.kin.Disown(id)
+		return &weaverv1.SendersResponse{}, nil
+	}
 	if _, err := s.kin.Name(id, senders); err != nil {
 		return nil, toStatus(fmt.Errorf("%w: %w", coordinator.ErrUnavailable, err))
 	}
 	return &weaverv1.SendersResponse{}, nil
 }
 
-func readSenders(in *weaverv1.SendersRequest) ([]coordinator.Process, error) {
+// readSenders reads the processes; foreign is true when one is of another
+// machine.
+func readSenders(in *weaverv1.SendersRequest) (list []coordinator.Process, foreign bool, err error) {
 	if n := len(in.GetProcesses()); n > liveness.MaxSenders {
-		return nil, fmt.Errorf("%w: %d processes where %d are allowed", errInput, n, liveness.MaxSenders)
+		return nil, false, fmt.Errorf("%w: %d processes where %d are allowed", errInput, n, liveness.MaxSenders)
 	}
-	list := make([]coordinator.Process, 0, len(in.GetProcesses()))
 	for _, p := range in.GetProcesses() {
 		if p.GetPid() <= 0 || p.GetPid() > math.MaxInt32 || len(p.GetStarted()) > maxStarted {
-			return nil, fmt.Errorf("%w: process %d, started %.130q", errInput, p.GetPid(), p.GetStarted())
+			return nil, false, fmt.Errorf("%w: process %d, started %.130q", errInput, p.GetPid(), p.GetStarted())
 		}
-		list = append(list, liveness.Place(coordinator.Process{PID: int(p.GetPid()), Started: p.GetStarted()}))
+		placed, far := liveness.Place(coordinator.Process{PID: int(p.GetPid()), Started: p.GetStarted()})
+		list, foreign = append(list, placed), foreign || far
 	}
-	return list, nil
+	return list, foreign, nil
 }
 
 // identity is what the coordinator says of how it knows a session.
