@@ -133,6 +133,45 @@ func TestLargeChange(t *testing.T) {
 	}
 }
 
+// lookedAt are requests of the methods that the proxy looks at, for one object.
+func (c *cli) lookedAt() map[string]message {
+	plan := c.plan(c.nothing(), c.thing(named("a")))
+	made, _ := c.apply(plan)
+	read := c.request("ReadResource")
+	read.setText("type_name", "fixture_thing")
+	c.setValue(read, "current_state", made.value, c.thingType())
+	read.setBytes("private", made.private)
+	validate := c.request("ValidateResourceConfig")
+	validate.setText("type_name", "fixture_thing")
+	c.setValue(validate, "config", plan.config, c.thingType())
+	imported := c.request("ImportResourceState")
+	imported.setText("type_name", "fixture_thing")
+	imported.setText("id", "east/z")
+	return map[string]message{
+		"GetProviderSchema":      c.request("GetProviderSchema"),
+		"ValidateResourceConfig": validate,
+		"ConfigureProvider":      c.configureRequest(named("x")),
+		"ReadResource":           read,
+		"ImportResourceState":    imported,
+		"ApplyResourceChange":    c.applyRequest(plan),
+		"StopProvider":           c.request("StopProvider"),
+	}
+}
+
+// answer is what a connection answers, byte for byte.
+func (c *cli) answer(conn grpc.ClientConnInterface, method string, m message) []byte {
+	c.t.Helper()
+	request, err := m.encode()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var answer frame
+	if err := conn.Invoke(c.t.Context(), "/"+c.pkg+".Provider/"+c.name(method), request, &answer, forceCodec()); err != nil {
+		c.t.Fatalf("%s: %v", method, err)
+	}
+	return answer.data
+}
+
 // What the proxy looks at is passed on in the provider's own bytes.
 func TestAnswersAreByteEqual(t *testing.T) {
 	t.Parallel()
@@ -147,51 +186,20 @@ func TestAnswersAreByteEqual(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(direct.Kill)
-
-		plan := c.plan(c.nothing(), c.thing(named("a")))
-		made, _ := c.apply(plan)
-		read := c.request("ReadResource")
-		read.setText("type_name", "fixture_thing")
-		c.setValue(read, "current_state", made.value, c.thingType())
-		read.setBytes("private", made.private)
-		validate := c.request("ValidateResourceConfig")
-		validate.setText("type_name", "fixture_thing")
-		c.setValue(validate, "config", plan.config, c.thingType())
-		imported := c.request("ImportResourceState")
-		imported.setText("type_name", "fixture_thing")
-		imported.setText("id", "east/z")
-		for _, call := range []struct {
-			method  string
-			request message
-		}{
-			{"GetProviderSchema", c.request("GetProviderSchema")},
-			{"ValidateResourceConfig", validate},
-			{"ConfigureProvider", c.configureRequest(named("x"))},
-			{"ReadResource", read},
-			{"ImportResourceState", imported},
-			{"ApplyResourceChange", c.applyRequest(plan)},
-			{"StopProvider", c.request("StopProvider")},
+		requests := c.lookedAt()
+		// Providers are configured first, and stopped last.
+		for _, method := range []string{
+			"GetProviderSchema", "ValidateResourceConfig", "ConfigureProvider", "ReadResource",
+			"ImportResourceState", "ApplyResourceChange", "StopProvider",
 		} {
-			request, err := call.request.encode()
-			if err != nil {
-				t.Fatal(err)
+			want, got := c.answer(direct.Conn(), method, requests[method]), c.answer(c.conn, method, requests[method])
+			// Protobuf maps have no order, so that the schema differs between any
+			// two calls.
+			if diff := cmp.Diff(want, got); diff != "" && method != "GetProviderSchema" {
+				t.Errorf("%s: %s", method, diff)
 			}
-			var answers [2]frame
-			for i, conn := range []grpc.ClientConnInterface{direct.Conn(), c.conn} {
-				err := conn.Invoke(t.Context(), "/"+c.pkg+".Provider/"+c.name(call.method), request, &answers[i], forceCodec())
-				if err != nil {
-					t.Fatalf("%s: %v", call.method, err)
-				}
-			}
-			// Protobuf maps have no order, so that the schema differs between
-			// any two calls.
-			if call.method != "GetProviderSchema" {
-				if diff := cmp.Diff(answers[0].data, answers[1].data); diff != "" {
-					t.Errorf("%s: %s", call.method, diff)
-				}
-			}
-			if len(answers[0].data) != len(answers[1].data) {
-				t.Errorf("%s: %d bytes through the proxy, %d without", call.method, len(answers[1].data), len(answers[0].data))
+			if len(got) != len(want) {
+				t.Errorf("%s: %d bytes through the proxy, %d without", method, len(got), len(want))
 			}
 		}
 	})

@@ -8,6 +8,10 @@
 // The plugin protocol carries no resource addresses. A [Plan] knows them, and
 // gives each call the address of the change that it belongs to by comparing
 // values.
+//
+// Nor does a plan say in which order its calls will run. The graph that the CLI
+// makes of it does, and [Plan.Order] reads that: what must be held together from
+// the first call on depends on it.
 package lowering
 
 import (
