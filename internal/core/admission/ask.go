@@ -51,9 +51,9 @@ type line struct {
 	buckets map[escrow.Key]bool
 }
 
-// newLine is a line that so many waiters will join.
-func newLine(waiters int) *line {
-	return &line{locks: lock.NewDemand(waiters), buckets: map[escrow.Key]bool{}}
+// newLine is an empty line that will ask for about so many nodes.
+func newLine(nodes int) *line {
+	return &line{locks: lock.NewDemand(nodes), buckets: map[escrow.Key]bool{}}
 }
 
 func (l *line) add(a *asked) {

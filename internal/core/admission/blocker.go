@@ -59,7 +59,9 @@ type Shortage struct {
 	Used     int64 `json:"used"`
 	Reserved int64 `json:"reserved"`
 	Theirs   int64 `json:"theirs,omitempty"`
-	Asked    int64 `json:"asked"`
+	// Doubt is how much of Reserved may be counted in Used already.
+	Doubt int64 `json:"doubt,omitempty"`
+	Asked int64 `json:"asked"`
 	// Hopeless: not with the operations now in flight.
 	Hopeless bool `json:"hopeless,omitempty"`
 }

@@ -237,7 +237,7 @@ func (c *canonical) blockers(list []Blocker) {
 		c.flag(b.Capacity != nil)
 		if x := b.Capacity; x != nil {
 			c.text(string(x.Bucket))
-			for _, n := range []int64{x.Limit, x.Used, x.Reserved, x.Theirs, x.Asked} {
+			for _, n := range []int64{x.Limit, x.Used, x.Reserved, x.Theirs, x.Doubt, x.Asked} {
 				c.b = binary.AppendVarint(c.b, n)
 			}
 			c.flag(x.Hopeless)

@@ -154,7 +154,7 @@ func (s *State) shortBlockers(e *entry, demand escrow.Demand) []Blocker {
 		b := Blocker{
 			Relation: lock.Capacity, Class: "capacity", FactAt: s.read[f.Bucket],
 			Capacity: &Shortage{
-				Bucket: f.Bucket, Limit: f.Limit.Value, Used: f.High, Reserved: f.Plus,
+				Bucket: f.Bucket, Limit: f.Limit.Value, Used: f.High, Reserved: f.Plus, Doubt: f.Doubt,
 				Asked: f.Asked.Plus, Hopeless: f.Hopeless,
 			},
 		}
@@ -209,7 +209,7 @@ func (s *State) aheadBlocker(demand escrow.Demand, k escrow.Key, holder *entry) 
 		Relation: lock.Capacity, Class: "capacity", FactAt: s.read[k], Ahead: true,
 		Holder: holder.ID, HolderSession: holder.Session, HolderIntent: holder.Intent,
 		Capacity: &Shortage{
-			Bucket: k, Limit: level.Limit.Value, Used: level.High, Reserved: level.Plus,
+			Bucket: k, Limit: level.Limit.Value, Used: level.High, Reserved: level.Plus, Doubt: level.Doubt,
 			Theirs: holder.demand.Find(k).Plus, Asked: demand.Find(k).Plus,
 		},
 	}

@@ -204,7 +204,7 @@ func (s *State) stands(e *entry) bool {
 // demand is what the waiters that stand in the way ask for.
 func (s *State) demand() *line {
 	if s.ahead == nil {
-		s.ahead = newLine(len(s.queue))
+		s.ahead = newLine(s.width)
 		for _, id := range s.queue {
 			if e := s.txs[id]; s.stands(e) {
 				a := s.asks(e)
@@ -222,11 +222,11 @@ func (s *State) demand() *line {
 func (d *decision) drain() {
 	for {
 		d.again = false
-		ahead := newLine(len(d.queue))
+		ahead := newLine(d.width)
 		for _, id := range slices.Clone(d.queue) {
 			d.settleVerdict(id, ahead)
 		}
-		d.ahead = ahead
+		d.ahead, d.width = ahead, ahead.locks.Nodes()
 		if !d.again {
 			return
 		}
@@ -283,7 +283,7 @@ func (d *decision) after(e *entry) {
 // no wake-up was lost (invariant I13). It is for checkers; the machine keeps it
 // true after every command.
 func (s *State) Settled() bool {
-	ahead := newLine(len(s.queue))
+	ahead := newLine(s.width)
 	for _, id := range s.queue {
 		switch v, a, _ := s.judge(s.txs[id], ahead); v {
 		case wait:

@@ -48,6 +48,7 @@ type State struct {
 	// ahead is what the waiters that stand in the way ask for; nil when it
 	// has to be counted anew.
 	ahead *line
+	width int // of the last one: how many nodes it asked for
 }
 
 // seat is a session with what belongs to it.

@@ -150,7 +150,7 @@ func capacity(x *admission.Shortage) *Capacity {
 	_, name, _ := admission.NodeOfBucket(x.Bucket)
 	return &Capacity{
 		Bucket: name, Limit: x.Limit, Used: x.Used, Reserved: x.Reserved,
-		Theirs: x.Theirs, Asked: x.Asked, Hopeless: x.Hopeless,
+		Theirs: x.Theirs, Doubt: x.Doubt, Asked: x.Asked, Hopeless: x.Hopeless,
 	}
 }
 

@@ -115,7 +115,10 @@ type Capacity struct {
 	Used     int64 `json:"used"`
 	Reserved int64 `json:"reserved"`
 	Theirs   int64 `json:"theirs,omitempty"`
-	Asked    int64 `json:"asked"`
+	// Doubt is how much of Reserved may be counted in Used already: what was in
+	// flight when use was read.
+	Doubt int64 `json:"doubt,omitempty"`
+	Asked int64 `json:"asked"`
 	// Hopeless: what is in flight cannot make room.
 	Hopeless bool `json:"hopeless,omitempty"`
 }

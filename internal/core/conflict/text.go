@@ -168,6 +168,10 @@ func shortage(r Report, c Conflict, d detail) string {
 		what = strings.TrimSpace(what + " " + x.Bucket)
 	}
 	text := fmt.Sprintf("%d asked of %s, limit %d: %d used, %d reserved", x.Asked, what, x.Limit, x.Used, x.Reserved)
+	if x.Doubt > 0 {
+		text = fmt.Sprintf("%d asked of %s, limit %d: %d used, which may be with %d of the %d reserved",
+			x.Asked, what, x.Limit, x.Used, x.Doubt, x.Reserved)
+	}
 	h := c.Holder
 	switch {
 	case h == nil:

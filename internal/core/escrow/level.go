@@ -22,6 +22,9 @@ type Level struct {
 	Plus, Minus int64
 	// Sup and Inf bound what can be in use.
 	Sup, Inf int64
+	// Doubt is how much of Plus may be in confirmed use already: calls that ran
+	// when it was read.
+	Doubt int64
 	// Began is the index at which the last observation began.
 	Began uint64
 	// Overcommitted: sup is above the limit. Nothing is admitted that
@@ -40,8 +43,21 @@ func (t *Table) Level(k Key) Level {
 	}
 	if b.known {
 		l.Low, l.High, l.Sup, l.Inf = b.low, b.high, b.sup(), b.inf()
+		l.Doubt = t.doubt(k, &b)
 	}
 	return l
+}
+
+func (t *Table) doubt(k Key, b *bucket) int64 {
+	var n int64
+	for _, h := range t.holds {
+		for _, c := range h.calls {
+			if b.ambiguous(c.Started) {
+				n += max(c.Effects.Amount(k), 0)
+			}
+		}
+	}
+	return min(n, b.plus)
 }
 
 // Buckets are all buckets of which something is known, sorted.

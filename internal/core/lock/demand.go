@@ -13,29 +13,46 @@ import (
 // Demand is what a set of plans asks for, held or not. It answers in the
 // length of one plan whether that plan clashes with any of the set.
 type Demand struct {
-	nodes map[graph.NodeID]counts
+	nodes map[graph.NodeID]*counts
+	block []counts // room for the next nodes
 }
 
 // counts is how many want a node in each mode.
 type counts [mode.X + 1]int32
 
+// Nodes is how many nodes are asked for.
+func (d *Demand) Nodes() int { return len(d.nodes) }
+
 // NewDemand is the demand of nobody, with room for so many nodes.
-func NewDemand(nodes int) *Demand { return &Demand{nodes: make(map[graph.NodeID]counts, nodes)} }
+func NewDemand(nodes int) *Demand { return &Demand{nodes: make(map[graph.NodeID]*counts, nodes)} }
 
 // Add puts a plan into the set.
 func (d *Demand) Add(plan Plan) {
 	for _, w := range plan {
 		n := d.nodes[w.Node]
+		if n == nil {
+			n = d.fresh()
+			d.nodes[w.Node] = n
+		}
 		n[w.Mode]++
-		d.nodes[w.Node] = n
 	}
+}
+
+// fresh is the counts of one more node; they come in blocks.
+func (d *Demand) fresh() *counts {
+	if len(d.block) == 0 {
+		d.block = make([]counts, max(8, len(d.nodes)/2))
+	}
+	n := &d.block[0]
+	d.block = d.block[1:]
+	return n
 }
 
 // Free says whether the plan is compatible with every plan of the set.
 func (d *Demand) Free(plan Plan) bool {
 	for _, w := range plan {
-		n, wanted := d.nodes[w.Node]
-		if !wanted {
+		n := d.nodes[w.Node]
+		if n == nil {
 			continue
 		}
 		for asked, count := range n {
