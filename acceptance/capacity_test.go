@@ -38,7 +38,7 @@ func fleet(prefix string, n int) (hcl string) {
 // quota is a cloud that has a number of processors, and needs a while for a machine.
 func quota(processors int) lab.Setup {
 	cloud := fast()
-	cloud.Latencies["virtual_machine"] = 1500 * time.Millisecond
+	cloud.Latencies["virtual_machine"] = 5 * time.Second
 	cloud.Quotas = map[string]int{"westeurope": processors}
 	return lab.Setup{Cloud: cloud}
 }

@@ -41,6 +41,9 @@ func TestPagesWorkAsTheyStand(t *testing.T) {
 		{"examples/three-sessions/README.md", 2 * (3 + 1 + 2)},
 		{"examples/shared-network/README.md", 2 * (3 + 5 + 5)},
 		{"examples/one-security-group/README.md", 2 * (2 + 3 + 2)},
+		{"examples/capacity/README.md", 2 * (1 + 3)},
+		// The machine has two lives.
+		{"examples/replace/README.md", 2 * (1 + 2)},
 	} {
 		before := len(r.log().Operations)
 		r.follow(page.name)
@@ -78,8 +81,8 @@ func TestExamplesBeginAsTheReadmeDoes(t *testing.T) {
 func TestEveryPageIsFollowed(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob(filepath.Join(shared.Module, "examples", "*", "README.md"))
-	if err != nil || len(pages) != 3 {
-		t.Errorf("the examples have %d pages, %v; the test follows 3", len(pages), err)
+	if err != nil || len(pages) != 5 {
+		t.Errorf("the examples have %d pages, %v; the test follows 5", len(pages), err)
 	}
 	for _, page := range append(pages, filepath.Join(shared.Module, "README.md"), filepath.Join(shared.Module, "examples", "README.md")) {
 		name, err := filepath.Rel(shared.Module, page)

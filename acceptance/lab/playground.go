@@ -83,7 +83,7 @@ func (p Playground) cloudScript() string {
 	return "#!/bin/sh\n" +
 		"# The simulated cloud of the playground, until Ctrl-C; SCALE=0.2 takes a fifth of the time.\n" +
 		"exec " + quote(filepath.Join(p.Bin, executable("simcloud"))) + " serve --listen " + quote(p.Listen) +
-		" --scale \"${SCALE:-1}\" --log " + quote(p.Log()) + " \"$@\"\n"
+		" --scale \"${SCALE:-1}\" --quota westeurope=20 --log " + quote(p.Log()) + " \"$@\"\n"
 }
 
 // Log is the activity log of the simulated cloud.

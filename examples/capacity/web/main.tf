@@ -1,0 +1,19 @@
+terraform {
+  required_providers {
+    simcloud = {
+      source = "tfweaver/simcloud"
+    }
+  }
+}
+
+# Endpoint and actor come from SIMCLOUD_ENDPOINT and SIMCLOUD_ACTOR.
+provider "simcloud" {}
+
+# Three machines of four processors each.
+resource "simcloud_virtual_machine" "web" {
+  count               = 3
+  name                = "web-${count.index}"
+  resource_group_name = "fleet"
+  location            = "westeurope"
+  size                = "Standard_D4s_v5"
+}
