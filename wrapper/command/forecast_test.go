@@ -36,6 +36,19 @@ func updateJSON() string {
 // ends.
 func (r *rig) hold(t *testing.T) *client.Session {
 	t.Helper()
+	session, _ := r.holdBy(t)
+	return session
+}
+
+// holdRequest is hold for those who want to ask for the same.
+func (r *rig) holdRequest(t *testing.T) admission.Request {
+	t.Helper()
+	_, request := r.holdBy(t)
+	return request
+}
+
+func (r *rig) holdBy(t *testing.T) (*client.Session, admission.Request) {
+	t.Helper()
 	conn, err := client.Dial(t.Context(), r.Env.Get("TFWEAVER_COORDINATOR"))
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +78,7 @@ func (r *rig) hold(t *testing.T) *client.Session {
 	if _, err := session.Submit(t.Context(), lowered.Request, "", nil); err != nil {
 		t.Fatal(err)
 	}
-	return session
+	return session, lowered.Request
 }
 
 func TestAPlanThatCannotBeMadeIsNotApplied(t *testing.T) {
