@@ -73,6 +73,22 @@ func TestAChildDoesNotHoldTheFolder(t *testing.T) {
 	}
 }
 
+// listenIn makes the longest sockets in a folder that a run needs.
+func listenIn(t *testing.T, dir string) {
+	t.Helper()
+	for _, longest := range []string{"plugin4294967295", "tfw4294967295/99"} {
+		path := filepath.Join(dir, longest)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = l.Close()
+	}
+}
+
 // TestForSockets: a job's TMPDIR may be deep inside its workspace.
 func TestForSockets(t *testing.T) {
 	base := t.TempDir()
@@ -98,17 +114,7 @@ func TestForSockets(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		for _, longest := range []string{"plugin4294967295", "tfw4294967295/99"} {
-			path := filepath.Join(f.Path(), longest)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			l, err := net.Listen("unix", path)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			_ = l.Close()
-		}
+		listenIn(t, f.Path())
 		files, err := ForFiles()
 		if err != nil {
 			t.Fatal(err)
