@@ -41,6 +41,11 @@ func (s *State) judge(e *entry, ahead *line) (verdict, asked, []Blocker) {
 
 // judgeFor is judge for a plan that will also make the objects of own.
 func (s *State) judgeFor(e *entry, ahead *line, own makers) (v verdict, a asked, why []Blocker) {
+	if e.plain {
+		a.locks, a.guards = e.Locks, e.Guards
+		v, why = s.outside(e, &a, ahead, own)
+		return v, a, why
+	}
 	own = s.ownOf(e, own)
 	if p, i := s.planOf(&e.Tx); p != nil {
 		if p.lost(i) {
@@ -238,7 +243,7 @@ func (d *decision) drain() {
 func (d *decision) settleVerdict(id TxID, ahead *line) {
 	e := d.txs[id]
 	v, a, why := d.judge(e, ahead)
-	if e.Advisory && v != grant {
+	if !e.plain && e.Advisory && v != grant {
 		if v != refuse && v != stale {
 			why = d.blockers(e, nil)
 		}

@@ -59,7 +59,8 @@ func (s *State) validatePlan(r *Request, placed placement) error {
 	if p.circular() {
 		return fmt.Errorf("%w: calls of the plan that wait for each other", ErrMalformed)
 	}
-	return nil
+	_, err := orderOf(r, p)
+	return err
 }
 
 // circular says whether a call comes after itself.

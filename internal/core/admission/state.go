@@ -65,6 +65,9 @@ type entry struct {
 	digest [32]byte
 	// slim entries have lost their plan; they only answer for their key.
 	slim bool
+	// plain entries ask for locks and guards, and nothing else is to be thought
+	// of: most of a crowd of waiters.
+	plain bool
 	// The rest follows from the request: what it does to capacity, what that
 	// comes to, and all locks of a Whole plan.
 	order  escrow.Order
@@ -78,24 +81,36 @@ type entry struct {
 
 // newEntry measures a request.
 func newEntry(tx Tx) (*entry, error) {
-	e := &entry{Tx: tx}
-	var err error
+	e := &entry{Tx: tx, plain: tx.Plan == "" && tx.Action != Reserve && len(tx.Effects) == 0 && !tx.Advisory}
 	if tx.Action == Reserve {
 		e.plan = newPlan(&tx.Request)
-		e.order, err = e.plan.order()
 		if tx.Whole {
 			e.union, e.guards = e.plan.locks(e.plan.all()), e.plan.guards(e.plan.all())
 		}
-	} else if len(tx.Effects) > 0 {
-		e.order, err = escrow.One(tx.Effects), tx.Effects.Validate()
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+	var err error
+	if e.order, err = orderOf(&tx.Request, e.plan); err != nil {
+		return nil, err
 	}
 	if e.order != nil {
 		e.demand = e.order.Demand()
 	}
 	return e, nil
+}
+
+// orderOf is what a request does to capacity, nil for nothing: one call, or the
+// calls of a plan.
+func orderOf(r *Request, p *plan) (order escrow.Order, err error) {
+	switch {
+	case p != nil:
+		order, err = p.order()
+	case len(r.Effects) > 0:
+		order, err = escrow.One(r.Effects), r.Effects.Validate()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return order, nil
 }
 
 // key identifies a request of a session.

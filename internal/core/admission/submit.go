@@ -35,11 +35,7 @@ func (d *decision) submit(c Submit) error {
 	if err := d.validate(&request); err != nil {
 		return err
 	}
-	tx := Tx{ID: c.ID, Request: request, Ticket: d.ticket + 1, Status: Queued, SubmittedAt: d.at}
-	if _, err := newEntry(tx); err != nil {
-		return err
-	}
-	d.admit(tx, fresh)
+	d.admit(Tx{ID: c.ID, Request: request, Ticket: d.ticket + 1, Status: Queued, SubmittedAt: d.at}, fresh)
 	return nil
 }
 
@@ -132,6 +128,9 @@ func (s *State) validate(r *Request) error {
 		return fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	if err := validGuards(r.Guards); err != nil {
+		return err
+	}
+	if _, err := orderOf(r, nil); err != nil {
 		return err
 	}
 	for _, e := range r.Edges {
