@@ -27,6 +27,9 @@ type BucketStatus struct {
 	// may free.
 	Reserved int64 `json:"reserved"`
 	Freeing  int64 `json:"freeing"`
+	// Doubt is how much of Reserved may be in Used already: calls that ran when
+	// it was read.
+	Doubt int64 `json:"doubt,omitempty"`
 	// Available is what a new transaction can have now; not set where limit or
 	// use is not known.
 	Available escrow.Bound `json:"available"`
@@ -90,7 +93,7 @@ func buckets(st *admission.State, keys []escrow.Key) []BucketStatus {
 func bucket(st *admission.State, t *escrow.Table, k escrow.Key) BucketStatus {
 	l := t.Level(k)
 	s := BucketStatus{
-		Bucket: k, Limit: l.Limit, Reserved: l.Plus, Freeing: l.Minus,
+		Bucket: k, Limit: l.Limit, Reserved: l.Plus, Freeing: l.Minus, Doubt: l.Doubt,
 		Overcommitted: l.Overcommitted, ReadAt: st.BucketRead(k),
 	}
 	s.Node, s.Name, _ = admission.NodeOfBucket(k)

@@ -126,3 +126,21 @@ func TestClaimsAreShown(t *testing.T) {
 		t.Errorf("calls of the claim (-want +got):\n%s", diff)
 	}
 }
+
+// TestDoubtIsShown: what may be counted twice is not taken for a shortage.
+func TestDoubtIsShown(t *testing.T) {
+	t.Parallel()
+	c := start(t, counted())
+	alice := open(t, c, "alice")
+	q := coordinatortest.Addresses("n")
+	measure(t, c, alice, q, 20, 4)
+	d, _ := submit(t, c, alice, 1, coordinatortest.Consuming(coordinatortest.Create("n", "a"), q, 5))
+	if _, err := c.Start(within(t), alice.Session, d.Tx, d.Token); err != nil {
+		t.Fatal(err)
+	}
+	measure(t, c, alice, q, 20, 9) // read while it runs
+	list, err := c.Buckets(within(t), nil)
+	if err != nil || len(list) != 1 || list[0].Used != escrow.At(9) || list[0].Reserved != 5 || list[0].Doubt != 5 || list[0].Available != escrow.At(6) {
+		t.Errorf("Buckets = %+v, %v", list, err)
+	}
+}

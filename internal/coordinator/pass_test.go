@@ -137,7 +137,7 @@ func TestReport(t *testing.T) {
 		t.Error("the sibling has no name")
 	}
 	fail(t, c, carol, observed)
-	if r, err = c.Report(within(t)); err != nil || r.Errors != 2 || !r.Items[1].ProviderError || r.Items[1].Passed == nil {
+	if r, err = c.Report(within(t)); err != nil || r.Errors != 2 || r.WouldWait != 1 || !r.Items[1].ProviderError || r.Items[1].What != coordinator.WouldWait || r.Items[1].Reasons[0].By == nil {
 		t.Errorf("the error of the call that passed is not told: %+v, %v", r.Items[1], err)
 	}
 	data, err := json.Marshal(r)

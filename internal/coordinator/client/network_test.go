@@ -256,3 +256,33 @@ func TestNetworkRestart(t *testing.T) {
 		t.Fatalf("Complete: %v", err)
 	}
 }
+
+// TestSelfSignedCertificate is enough where there is no authority: whoever has
+// it trusts it, and nobody else.
+func TestSelfSignedCertificate(t *testing.T) {
+	t.Parallel()
+	cert, key := coordinatortest.SelfSigned(t, "127.0.0.1")
+	_, otherKey := coordinatortest.SelfSigned(t, "127.0.0.1")
+	if _, err := server.NewGuard(server.Security{CertFile: cert, KeyFile: otherKey, Token: coordinatortest.Token}, nil); err == nil {
+		t.Error("a certificate is served with another one's key")
+	}
+	e := expose(t, memjournal.NewStore(), "tcp://127.0.0.1:0", server.Security{CertFile: cert, KeyFile: key, Token: coordinatortest.Token})
+	reach(t, e.address, client.Credentials{CAFile: cert, Token: coordinatortest.Token})
+	other, _ := coordinatortest.SelfSigned(t, "127.0.0.1")
+	_, err := client.DialWithCredentials(within(t), e.address, client.Credentials{CAFile: other, Token: coordinatortest.Token})
+	wantError(t, "Dial with another certificate", err, client.ErrCertificate)
+}
+
+// TestIPv6 is written in brackets.
+func TestIPv6(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		t.Logf("no IPv6 here: %v", err)
+		return
+	}
+	l.Close()
+	ca := coordinatortest.NewAuthority(t)
+	e := expose(t, memjournal.NewStore(), "tcp://[::1]:0", security(ca, "::1", time.Hour))
+	reach(t, e.address, client.Credentials{CAFile: ca.CAFile, Token: coordinatortest.Token})
+}

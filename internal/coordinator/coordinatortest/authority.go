@@ -58,11 +58,28 @@ func (a *Authority) Issue(host string, left time.Duration) (certFile, keyFile st
 		template.DNSNames = []string{host}
 	}
 	cert := a.sign(template, a.cert, &key.PublicKey, left)
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	return a.write("cert.pem", "CERTIFICATE", cert.Raw), a.write("key.pem", "PRIVATE KEY", a.secret(key))
+}
+
+// SelfSigned makes a certificate for a host that vouches for itself, as people
+// make it who have no authority. Its file is the one to trust, too.
+func SelfSigned(t testing.TB, host string) (certFile, keyFile string) {
+	t.Helper()
+	a := &Authority{t: t, dir: t.TempDir(), key: newKey(t)}
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: host}, IsCA: true, BasicConstraintsValid: true, IPAddresses: []net.IP{net.ParseIP(host)},
+	}
+	cert := a.sign(template, template, &a.key.PublicKey, time.Hour)
+	return a.write("cert.pem", "CERTIFICATE", cert.Raw), a.write("key.pem", "PRIVATE KEY", a.secret(a.key))
+}
+
+func (a *Authority) secret(key *ecdsa.PrivateKey) []byte {
+	a.t.Helper()
+	data, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	return a.write("cert.pem", "CERTIFICATE", cert.Raw), a.write("key.pem", "PRIVATE KEY", secret)
+	return data
 }
 
 // Secret writes a private file with the token.

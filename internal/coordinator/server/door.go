@@ -58,8 +58,9 @@ var errUnguarded = errors.New("connections over a network are not let in")
 func (d *door) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	if l, ok := conn.(*local); ok {
 		v := visitor{CommonAuthInfo: credentials.CommonAuthInfo{SecurityLevel: credentials.PrivacyAndIntegrity}}
-		if p, err := liveness.Identify(l.pid); l.pid > 0 && err == nil {
-			v.process, v.known = p, true
+		if l.pid > 0 {
+			p, err := liveness.Identify(l.pid)
+			v.process, v.known = p, err == nil
 		}
 		return conn, v, nil
 	}
