@@ -11,9 +11,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
+	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
 	"github.com/tfweaver/tfweaver/wrapper/lowering"
 	"github.com/tfweaver/tfweaver/wrapper/terraform"
@@ -186,10 +189,15 @@ func (r *run) declare(ctx context.Context) (bool, error) {
 }
 
 // stops says whether a forecast ends the run. Somebody who passes a decision has
-// seen such a forecast before; what they did not mean is refused when its call
-// comes.
+// seen a refusal before. Where they name the change, others that are refused end
+// the run as ever; where they name the decision, its call will tell.
 func (r *run) stops(forecast views.Forecast) bool {
-	return forecast.Stops() && r.inv.Weaver.Override == ""
+	word := r.inv.Weaver.Override
+	if !strings.Contains(word, ".") { // no address of Terraform's
+		return forecast.Stops() && word == ""
+	}
+	forecast.Reports = slices.DeleteFunc(slices.Clone(forecast.Reports), func(c conflict.Report) bool { return c.Address == word })
+	return forecast.Stops()
 }
 
 // forecast asks what would become of the plan, on the ground of everything

@@ -225,6 +225,22 @@ func TestOverride(t *testing.T) {
 	}
 }
 
+// TestOverrideOfAForecast: a forecast that refuses has no decision to name yet,
+// so the change is named. What else is refused ends the run as ever.
+func TestOverrideOfAForecast(t *testing.T) {
+	t.Parallel()
+	for word, code := range map[string]int{"fixture_thing.a": 0, "fixture_thing.b": ExitError} {
+		r := complete(t, "apply", "-auto-approve", "-weaver-policy=reject", "-weaver-override="+word, "-weaver-reason=agreed with alice")
+		write(t, filepath.Join(r.cli, "plan.json"), updateJSON(), 0o600)
+		r.hold(t)
+		r.run(t, code)
+		// The CLI of the rig sends nothing, so that there is nothing to pass.
+		if said := r.stderr.String(); applied(t, r) != (code == 0) || !strings.Contains(said, "The override was not used") {
+			t.Errorf("%s: standard error %q", word, said)
+		}
+	}
+}
+
 func await(t *testing.T, out *heard, text string) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(out.String(), text); time.Sleep(5 * time.Millisecond) {

@@ -16,7 +16,8 @@ import (
 
 // Override is a person's word that one decision is to be passed.
 type Override struct {
-	// ID is the transaction whose wait or refusal the person saw.
+	// ID is the transaction whose wait or refusal the person saw. A forecast
+	// that refuses has none yet: then it is the address of the change.
 	ID admission.TxID
 	// By and Reason are recorded. By is who runs this, as the session says.
 	By, Reason string
@@ -53,6 +54,9 @@ func (o *overriding) take(ctx context.Context, p *petition, now conflict.Report)
 // meant says whether the person saw a decision about the same object and
 // action. The lock is held.
 func (o *overriding) meant(ctx context.Context, p *petition, now conflict.Report) bool {
+	if isAddress(o.word.ID) {
+		return string(o.word.ID) == p.request.Address
+	}
 	if o.seen == nil {
 		report, _, err := o.gate.explain(ctx, o.word.ID)
 		if o.err = err; err != nil {
@@ -70,6 +74,10 @@ func (o *overriding) meant(ctx context.Context, p *petition, now conflict.Report
 	// known by address and state.
 	return o.seen.Address == p.request.Address && o.seen.Requester.State == now.Requester.State
 }
+
+// isAddress tells an address of Terraform's, which has a type and a name, from a
+// transaction.
+func isAddress(id admission.TxID) bool { return strings.Contains(string(id), ".") }
 
 func pending(id string) bool { return strings.HasPrefix(id, "~pending/") }
 

@@ -58,6 +58,26 @@ func TestAnOverridePassesOneRefusal(t *testing.T) {
 	}
 }
 
+// TestAnOverrideByAddress: what a forecast refuses has no transaction yet. It is
+// for that change alone, and for one decision about it.
+func TestAnOverrideByAddress(t *testing.T) {
+	t.Parallel()
+	for address, passes := range map[admission.TxID]int{"simcloud_subnet.b": 1, "simcloud_subnet.c": 0} {
+		r := newRig(t, func(c *Config) {
+			c.Override = Override{ID: address, By: "bob", Reason: "alice is on leave"}
+		})
+		r.Plan(changes{address: "simcloud_subnet.b"})
+		refusing(r, decision(func(c *conflict.Report) { c.ID = "t20" }))
+		_, err := r.Admit(t.Context(), call(intercept.Delete))
+		if got := len(r.session.passes()); got != passes || (err == nil) != (passes == 1) {
+			t.Errorf("%s: %d passes, %v", address, got, err)
+		}
+		if _, err := r.Admit(t.Context(), call(intercept.Delete)); err == nil {
+			t.Errorf("%s: the word is good for two", address)
+		}
+	}
+}
+
 func TestAnOverridePassesAWait(t *testing.T) {
 	t.Parallel()
 	r := overridden(t, decision(nil))
