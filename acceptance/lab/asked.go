@@ -35,7 +35,7 @@ func (w *Workspace) AskTfweaver(ctx context.Context, args ...string) (*Asked, er
 
 func (w *Workspace) ask(ctx context.Context, program string, args []string) (*Asked, error) {
 	r := newRun(exec.CommandContext(ctx, program, args...), w.Actor, filepath.Base(program)+" "+strings.Join(args, " "))
-	r.cmd.Dir, r.cmd.Env = w.Dir, append(w.of.environment(w.Actor), "TF_INPUT=1")
+	r.cmd.Dir, r.cmd.Env = w.Dir, append(w.environment(), "TF_INPUT=1")
 	input, err := r.cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Name, err)

@@ -36,6 +36,8 @@ type Experiment struct {
 
 	mu   sync.Mutex
 	runs []*Run
+	// homes are those of workspaces elsewhere.
+	homes []string
 }
 
 // Experiment sets one up. Close it to stop what it started.
@@ -54,10 +56,11 @@ func (l *Lab) Experiment(ctx context.Context, setup Setup) (e *Experiment, err e
 			err = errors.Join(err, e.Close())
 		}
 	}()
-	for _, dir := range []string{e.path("run"), e.path("state"), e.path("tmp"), e.path("cloud")} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("make a home: %w", err)
-		}
+	if err := makeHome(home); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(e.path("cloud"), 0o700); err != nil {
+		return nil, fmt.Errorf("make a home: %w", err)
 	}
 	if err := writeCLIConfig(e.path("cli.tfrc"), l.mirror(setup.Protocol)); err != nil {
 		return nil, err
@@ -76,7 +79,7 @@ func (e *Experiment) Close() error {
 	if e.Cloud != nil {
 		errs = append(errs, e.Cloud.stop())
 	}
-	errs = append(errs, e.StopCoordinator(), os.RemoveAll(e.home))
+	errs = append(errs, e.StopCoordinator(), e.stopElsewhere(), os.RemoveAll(e.home))
 	return errors.Join(errs...)
 }
 
@@ -109,17 +112,24 @@ func (e *Experiment) path(elements ...string) string {
 	return filepath.Join(append([]string{e.home}, elements...)...)
 }
 
+// homeEnvironment makes programs live in a home.
+func homeEnvironment(home string) []string {
+	return []string{
+		"HOME=" + home, "USERPROFILE=" + home, "TMPDIR=" + filepath.Join(home, "tmp"),
+		"XDG_RUNTIME_DIR=" + filepath.Join(home, "run"), "XDG_STATE_HOME=" + filepath.Join(home, "state"),
+	}
+}
+
 // environment is what every run of an actor sees. Nothing of the surrounding
 // environment comes through but what programs need to run at all.
 func (e *Experiment) environment(actor string) []string {
 	env := []string{
-		"PATH=" + os.Getenv("PATH"),
-		"HOME=" + e.home, "USERPROFILE=" + e.home, "USER=" + actor, "TMPDIR=" + e.path("tmp"),
-		"XDG_RUNTIME_DIR=" + e.path("run"), "XDG_STATE_HOME=" + e.path("state"),
+		"PATH=" + os.Getenv("PATH"), "USER=" + actor,
 		"TF_CLI_CONFIG_FILE=" + e.path("cli.tfrc"), "CHECKPOINT_DISABLE=1", "TF_INPUT=0",
 		EnvTerraform + "=" + e.Lab.CLI.Path, "TFWEAVER_ACTOR=" + actor,
 		"SIMCLOUD_ENDPOINT=" + e.Cloud.Endpoint, "SIMCLOUD_ACTOR=" + actor,
 	}
+	env = append(env, homeEnvironment(e.home)...)
 	if token := e.Cloud.tokens[actor]; token != "" {
 		env = append(env, "SIMCLOUD_TOKEN="+token)
 	}

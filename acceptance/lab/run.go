@@ -141,7 +141,7 @@ func finish(r *Run, err error) (*Run, error) {
 // interrupted, and killed when that does not help.
 func (w *Workspace) start(ctx context.Context, program string, args []string) (*Run, error) {
 	r := newRun(exec.CommandContext(ctx, program, args...), w.Actor, filepath.Base(program)+" "+strings.Join(args, " "))
-	r.cmd.Dir, r.cmd.Env = w.Dir, w.of.environment(w.Actor)
+	r.cmd.Dir, r.cmd.Env = w.Dir, w.environment()
 	if err := w.of.launch(r); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,12 @@ type Workspace struct {
 	// applies; also the name of the folder.
 	Actor string
 	Dir   string
-	of    *Experiment
+	// Env is added to the environment of its runs, and stronger than that of the
+	// experiment.
+	Env []string
+	// home is that of its runs, if it is not the experiment's.
+	home string
+	of   *Experiment
 }
 
 // Preamble is the configuration that every workspace needs: which provider, and
@@ -46,6 +51,50 @@ func (e *Experiment) Workspace(ctx context.Context, actor, hcl string) (*Workspa
 		return nil, err
 	}
 	return w, w.initialiseLike(template)
+}
+
+// Elsewhere makes a workspace whose runs live in a home of their own, as on
+// another machine: they share nothing with those of other workspaces but the cloud.
+func (e *Experiment) Elsewhere(ctx context.Context, actor, hcl string) (*Workspace, error) {
+	w, err := e.Workspace(ctx, actor, hcl)
+	if err != nil {
+		return nil, err
+	}
+	w.home = e.path("h-" + actor)
+	if err := makeHome(w.home); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.homes = append(e.homes, w.home)
+	return w, nil
+}
+
+// makeHome makes what a home consists of.
+func makeHome(home string) error {
+	for _, dir := range []string{"", "run", "state", "tmp"} {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o700); err != nil {
+			return fmt.Errorf("make a home: %w", err)
+		}
+	}
+	return nil
+}
+
+// environment is that of the workspace's runs.
+func (w *Workspace) environment() []string {
+	env := w.of.environment(w.Actor)
+	if w.home != "" {
+		env = append(env, homeEnvironment(w.home)...)
+	}
+	return append(env, w.Env...)
+}
+
+// Home is the home of the workspace's runs.
+func (w *Workspace) Home() string {
+	if w.home != "" {
+		return w.home
+	}
+	return w.of.home
 }
 
 // Uninitialised makes a workspace with exactly the given configuration and runs
