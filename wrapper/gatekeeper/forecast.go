@@ -12,7 +12,10 @@ import (
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/conflict"
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
+	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
+	"github.com/tfweaver/tfweaver/internal/ruleengine"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
 
@@ -24,23 +27,27 @@ func (g *Gatekeeper) Forecast(ctx context.Context, declare bool) (views.Forecast
 	if changes == nil {
 		return views.Forecast{}, nil
 	}
-	forecast, requests, err := g.lowerAll(ctx, changes)
+	forecast, requests, buckets, err := g.lowerAll(ctx, changes)
 	if err != nil || len(requests) == 0 {
 		return forecast, err
 	}
-	prospects, err := g.session.Forecast(ctx, requests, declare)
+	g.measure(ctx, buckets)
+	prospects, err := g.prospects(ctx, requests, declare)
 	if err != nil {
-		return views.Forecast{}, fmt.Errorf("forecast the plan: %w", err)
+		return views.Forecast{}, err
 	}
-	if len(prospects) != len(requests) {
-		return views.Forecast{}, fmt.Errorf("forecast the plan: %d answers to %d changes", len(prospects), len(requests))
+	// A change that would be refused ends the run: not on old knowledge.
+	if nodes := outdated(refusals(prospects)); len(nodes) > 0 && len(g.refreshAll(ctx, nodes)) < len(nodes) {
+		if prospects, err = g.prospects(ctx, requests, declare); err != nil {
+			return views.Forecast{}, err
+		}
 	}
 	g.noteLives(requests, prospects)
-	own := selves(requests)
+	own := resolvedBy(requests)
 	var foreseeing []conflict.Report
 	for i, p := range prospects {
 		report, mode := foreseen(p, own), g.modeOf(realmOf(requests[i]))
-		if report == nil || mode == Off {
+		if report == nil {
 			continue
 		}
 		foreseeing = append(foreseeing, *report)
@@ -54,18 +61,44 @@ func (g *Gatekeeper) Forecast(ctx context.Context, declare bool) (views.Forecast
 	return forecast, nil
 }
 
-func (g *Gatekeeper) lowerAll(ctx context.Context, changes Changes) (views.Forecast, []admission.Request, error) {
+// prospects asks the coordinator.
+func (g *Gatekeeper) prospects(ctx context.Context, requests []admission.Request, declare bool) ([]client.Prospect, error) {
+	list, err := g.session.Forecast(ctx, requests, declare)
+	if err != nil {
+		return nil, fmt.Errorf("forecast the plan: %w", err)
+	}
+	if len(list) != len(requests) {
+		return nil, fmt.Errorf("forecast the plan: %d answers to %d changes", len(list), len(requests))
+	}
+	return list, nil
+}
+
+// refusals are the reasons of all changes that would be refused.
+func refusals(prospects []client.Prospect) conflict.Report {
+	var all conflict.Report
+	for _, p := range prospects {
+		if p.Report != nil && p.Report.Decision == conflict.Reject {
+			all.Conflicts = append(all.Conflicts, p.Report.Conflicts...)
+		}
+	}
+	return all
+}
+
+// lowerAll lowers all changes of a plan, but for those of realms that are not
+// coordinated.
+func (g *Gatekeeper) lowerAll(ctx context.Context, changes Changes) (views.Forecast, []admission.Request, []ruleengine.Bucket, error) {
 	var forecast views.Forecast
 	var requests []admission.Request
+	var buckets []ruleengine.Bucket
 	uncovered := map[string]bool{}
 	for _, c := range changes.Calls() {
 		op := c.Operation
 		op.Session = g.session.ID()
 		lowered, err := g.engine.Lower(ctx, op, g.live)
 		if ctx.Err() != nil {
-			return views.Forecast{}, nil, ctx.Err()
+			return views.Forecast{}, nil, nil, ctx.Err()
 		}
-		if lowered.Logical {
+		if lowered.Logical || g.modeOf(realmOf(lowered.Request)) == Off {
 			continue
 		}
 		forecast.Changes++
@@ -81,12 +114,13 @@ func (g *Gatekeeper) lowerAll(ctx context.Context, changes Changes) (views.Forec
 		r := lowered.Request
 		r.Session = admission.SessionID(g.session.ID())
 		requests = append(requests, r)
+		buckets = append(buckets, lowered.Buckets...)
 	}
 	for name := range uncovered {
 		forecast.Uncovered = append(forecast.Uncovered, name)
 	}
 	slices.Sort(forecast.Uncovered)
-	return forecast, requests, nil
+	return forecast, requests, buckets, nil
 }
 
 // noteLives remembers which life of each object the plan was made on: the one
@@ -103,11 +137,23 @@ func (g *Gatekeeper) noteLives(requests []admission.Request, prospects []client.
 	}
 }
 
-// selves are the objects that a plan changes.
-func selves(requests []admission.Request) map[string]bool {
-	own := map[string]bool{}
+// resolved is what a plan itself moves out of its way.
+type resolved struct {
+	// selves are the objects that it changes, frees the counts of which it gives
+	// something back.
+	selves map[string]bool
+	frees  map[escrow.Key]bool
+}
+
+func resolvedBy(requests []admission.Request) resolved {
+	own := resolved{selves: map[string]bool{}, frees: map[escrow.Key]bool{}}
 	for _, r := range requests {
-		own[string(r.Self)] = true
+		own.selves[string(r.Self)] = true
+		for _, x := range r.Effects {
+			if x.Amount < 0 {
+				own.frees[x.Bucket] = true
+			}
+		}
 	}
 	return own
 }
@@ -116,13 +162,13 @@ func selves(requests []admission.Request) map[string]bool {
 // nothing foreign is in its way. Each change is judged as if it came first;
 // what the plan itself will have moved out of the way by then does not count,
 // such as the references of an object that is deleted before.
-func foreseen(p client.Prospect, own map[string]bool) *conflict.Report {
+func foreseen(p client.Prospect, own resolved) *conflict.Report {
 	if p.Report == nil || p.Report.Decision == "" {
 		return nil
 	}
 	report := *p.Report
 	report.Conflicts = slices.DeleteFunc(slices.Clone(report.Conflicts), func(c conflict.Conflict) bool {
-		return passing(c, report.Requester.Session, own)
+		return own.passes(c, report.Requester.Session)
 	})
 	if len(report.Conflicts) == 0 {
 		return nil
@@ -130,13 +176,17 @@ func foreseen(p client.Prospect, own map[string]bool) *conflict.Report {
 	return &report
 }
 
-// passing says whether the plan itself removes a conflict in time: a call of
+// passes says whether the plan itself removes a conflict in time: a call of
 // this very run is in the way, or an object that the plan changes refers to
-// what is deleted.
-func passing(c conflict.Conflict, session string, own map[string]bool) bool {
-	if c.Fact == nil {
+// what is deleted. Of a count that the plan also gives back from, one change
+// says nothing: the reservation of the whole plan will.
+func (own resolved) passes(c conflict.Conflict, session string) bool {
+	switch {
+	case c.Capacity != nil:
+		return own.frees[admission.BucketOf(graph.NodeID(c.Resource.CloudID), c.Capacity.Bucket)]
+	case c.Fact == nil:
 		return c.Holder != nil && c.Holder.Session == session
 	}
 	_, referrer, named := strings.Cut(c.Fact.What, " ")
-	return c.Relation == string(lock.Guarded) && c.Class == "dependency" && named && own[referrer]
+	return c.Relation == string(lock.Guarded) && c.Class == "dependency" && named && own.selves[referrer]
 }

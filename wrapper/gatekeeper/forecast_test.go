@@ -9,11 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfweaver/tfweaver/internal/coordinator"
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/ruleengine"
+	"github.com/tfweaver/tfweaver/wrapper/intercept"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
 
@@ -125,6 +127,63 @@ func TestForecastWhereNothingIsRefused(t *testing.T) {
 		if got := [2]int{len(f.Reports), len(f.Passing)}; got != want || f.Stops() != (mode == Enforce) {
 			t.Errorf("%s: %v refused and passing, want %v; stops: %v", mode, got, want, f.Stops())
 		}
+	}
+}
+
+// A count that the plan also gives back from is judged with the whole plan.
+func TestForecastLeavesCapacityThatIsFreedToTheReservation(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		amount int64
+		kept   int
+	}{"takes": {4, 1}, "gives back": {-4, 0}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, func(c *Config) { c.Engine = fakeEngine{effects: takes(tt.amount)} })
+			r.readable(func(_ int, id string) (intercept.Object, error) { return there(id), nil })
+			r.Plan(plan("simcloud_subnet"))
+			report := short20()
+			r.session.prospects = func([]admission.Request) []client.Prospect {
+				return []client.Prospect{{Decision: "reject", Report: &report}}
+			}
+			f, err := r.Forecast(t.Context(), false)
+			if err != nil || len(f.Reports) != tt.kept {
+				t.Errorf("forecast %+v, %v", f, err)
+			}
+		})
+	}
+}
+
+// A forecast that refuses ends the run, so it is no more based on old knowledge
+// than a refusal.
+func TestForecastsAreBasedOnFreshFacts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *Config) { c.Engine = fakeEngine{effects: takes(1)} })
+	reader := r.readable(func(_ int, id string) (intercept.Object, error) {
+		if id == string(netID) {
+			return there(id), nil
+		}
+		return gone(), nil
+	})
+	r.session.found = map[graph.NodeID]coordinator.Found{
+		"/net/n1": {Known: true, Node: graph.Node{Decl: graph.Decl{ID: "/net/n1", Kind: graph.Resource}}},
+	}
+	r.Plan(plan("simcloud_subnet"))
+	asked := 0
+	r.session.prospects = func([]admission.Request) []client.Prospect {
+		if asked++; asked > 1 {
+			return []client.Prospect{{Decision: "admit"}}
+		}
+		report := needed("theirs")
+		report.Conflicts[0].Fact.Age = 31
+		return []client.Prospect{{Decision: "reject", Report: &report}}
+	}
+	f, err := r.Forecast(t.Context(), true)
+	if err != nil || len(f.Reports) != 0 || asked != 2 {
+		t.Errorf("asked %d times: %+v, %v", asked, f, err)
+	}
+	if n := reader.reads(); n != 2 { // the count, and what referred
+		t.Errorf("read %v", reader.asked)
 	}
 }
 

@@ -53,7 +53,11 @@ func TestUnclearFailuresAreReadBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, func(c *Config) { c.Engine = fakeEngine{lands: lands} })
+			wait := lands
+			if tt.early { // it must not be waited for
+				wait = time.Hour
+			}
+			r := newRig(t, func(c *Config) { c.Engine = fakeEngine{lands: wait} })
 			r.readable(func(n int, _ string) (intercept.Object, error) { return tt.found(n), nil })
 			permit, grant := admitted(t, r, tt.action)
 			if err := permit.Start(t.Context()); err != nil {
