@@ -54,13 +54,22 @@ func Parse(args []string, env Environment) (Invocation, error) {
 		}
 		args = args[used:]
 	}
-	if err := inv.Weaver.judge(); err != nil {
+	if err := inv.judge(); err != nil {
 		return Invocation{}, err
 	}
 	inv.Weaver.settle()
 	inv.explain()
 	inv.Own = own(inv.Command)
 	return inv, nil
+}
+
+// judge finds options that contradict each other. Those about one decision mean
+// nothing to tfweaver's own commands, nor to the ones that are left to the CLI.
+func (i *Invocation) judge() error {
+	if err := i.Weaver.contradiction(); err != nil || !i.RunsProviders() {
+		return err
+	}
+	return i.Weaver.unreasoned()
 }
 
 // reason lets the option of the reason stand without tfweaver's prefix beside

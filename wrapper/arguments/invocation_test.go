@@ -113,6 +113,11 @@ func TestParse(t *testing.T) {
 			args: []string{"apply", "-reason=x"},
 			want: Invocation{Weaver: weaver(nil), Command: "apply", Args: []string{"-reason=x"}},
 		},
+		"an override of the environment, of which others know nothing": {
+			args: []string{"init"},
+			env:  Environment{"TFWEAVER_OVERRIDE=t12"},
+			want: Invocation{Weaver: weaver(func(w *Weaver) { w.Override = "t12" }), Command: "init"},
+		},
 		"the reason of a settlement": {
 			args: []string{"resolve", "t1", "-reason=x"},
 			env:  Environment{"TFWEAVER_OVERRIDE=t12", "TFWEAVER_REASON=y"},

@@ -253,16 +253,24 @@ func (w *Weaver) settle() {
 	}
 }
 
-// judge finds options that contradict each other.
-func (w *Weaver) judge() error {
+// contradiction is that of two places to coordinate in.
+func (w *Weaver) contradiction() error {
 	local, named := w.From["local"], w.From["coordinator"]
-	switch {
-	case w.Override != "" && strings.TrimSpace(w.Reason) == "":
-		return &UsageError{Name: w.From["override"], Reason: "say why with -weaver-reason=TEXT; it is recorded with your name"}
-	case w.Override == "" && w.Given("reason") && strings.HasPrefix(w.From["reason"], "-"):
-		return &UsageError{Name: w.From["reason"], Reason: "name the decision that is passed with -weaver-override=ID"}
-	case w.Local && w.Coordinator != "" && strings.HasPrefix(local, "-") && strings.HasPrefix(named, "-"):
+	if w.Local && w.Coordinator != "" && strings.HasPrefix(local, "-") && strings.HasPrefix(named, "-") {
 		return &UsageError{Name: local, Reason: "this machine alone, or the coordinator of " + named + ": not both"}
 	}
 	return nil
+}
+
+// unreasoned is an override without its reason, or a reason for nothing.
+func (w *Weaver) unreasoned() error {
+	from := w.From["reason"]
+	switch {
+	case w.Override != "" && strings.TrimSpace(w.Reason) == "":
+		return &UsageError{Name: w.From["override"], Reason: "say why with -weaver-reason=TEXT; it is recorded with your name"}
+	case w.Override == "" && strings.HasPrefix(from, "-"):
+		return &UsageError{Name: from, Reason: "name the decision that is passed with -weaver-override=ID"}
+	default:
+		return nil
+	}
 }

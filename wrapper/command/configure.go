@@ -28,7 +28,7 @@ func (a *App) configure(inv *arguments.Invocation) (settings.Settings, error) {
 	} else if chdir != "" {
 		dir = filepath.Join(dir, chdir)
 	}
-	s, err := settings.Load(dir, a.Env.Get("HOME"))
+	s, err := settings.Load(dir, orElse(a.Env.Get("HOME"), a.Env.Get("USERPROFILE")))
 	if err != nil {
 		return s, &settingsError{err}
 	}

@@ -6,6 +6,8 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/internal/coordinator/embedded"
@@ -57,7 +59,13 @@ func (a *App) reach(ctx context.Context, w arguments.Weaver) (*client.Client, er
 	if err != nil {
 		return nil, err
 	}
-	return client.DialWithCredentials(ctx, w.Coordinator, client.Credentials{CAFile: a.path(w.CAFile), Token: token})
+	authority := a.path(w.CAFile)
+	if authority != "" {
+		if _, err := os.Stat(authority); err != nil {
+			return nil, fmt.Errorf("%w: %s cannot be read: %w", client.ErrCertificate, authority, reasonOf(err))
+		}
+	}
+	return client.DialWithCredentials(ctx, w.Coordinator, client.Credentials{CAFile: authority, Token: token})
 }
 
 func (a *App) embedded() embedded.Options {

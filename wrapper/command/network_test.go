@@ -184,6 +184,7 @@ func TestNetworkCoordinatorKeepsOthersOut(t *testing.T) {
 		"no token":       {[]string{"TFWEAVER_CA_FILE=" + d.ca}, "TFWEAVER_TOKEN: there is no token in it"},
 		"another token":  {[]string{"TFWEAVER_CA_FILE=" + d.ca, "TFWEAVER_TOKEN=" + strings.Repeat("x", 40)}, "knows another token"},
 		"no certificate": {[]string{"TFWEAVER_TOKEN=" + d.token}, "-weaver-ca-file"},
+		"no such file":   {[]string{"TFWEAVER_TOKEN=" + d.token, "TFWEAVER_CA_FILE=none.pem"}, "none.pem cannot be read: no such file"},
 	}
 	for name, tt := range tests {
 		for _, command := range []string{"apply", "status"} {
