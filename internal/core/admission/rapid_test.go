@@ -250,7 +250,13 @@ func (h *history) check(t *rapid.T) {
 	}
 	h.checkClaims(t)
 	h.checkCapacity(t)
-	if back, err := reread(h.state); err != nil || back.Hash() != h.state.Hash() {
+	back, err := reread(h.state)
+	if err != nil || back.Hash() != h.state.Hash() {
 		t.Fatalf("the snapshot differs: %v", err)
+	}
+	for _, k := range h.state.escrow.Buckets() {
+		if d := cmp.Diff(h.state.escrow.Level(k), back.escrow.Level(k)); d != "" {
+			t.Fatalf("%s was not measured anew:\n%s", k, d)
+		}
 	}
 }

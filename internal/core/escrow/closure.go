@@ -4,15 +4,18 @@
 package escrow
 
 // heaviest is the greatest total weight of a down-closed set: one that with an
-// item also has all items before it. The empty set weighs 0.
+// item also has all items before it, as far as they are not absent. The empty
+// set weighs 0, and so does what is absent.
 //
 // This is the maximum-weight closure problem, solved exactly for any size by a
 // minimum cut (Picard, Maximal Closure of a Graph and Applications to
 // Combinatorial Problems, 1976): the source feeds every positive item with its
 // weight, every negative item drains its weight into the sink, and what an
 // item depends on is tied to it by an arc that no cut can afford. The closure
-// weighs what the positive items weigh together less the cut.
-func heaviest(weight []int64, before [][]int) int64 {
+// weighs what the positive items weigh together less the cut. Items that depend
+// on no negative one are left out of that: they are taken anyway, or do not
+// matter.
+func heaviest(weight []int64, before [][]int, absent []bool) int64 {
 	var gain, loss int64
 	for _, w := range weight {
 		gain += max(w, 0)
@@ -21,20 +24,47 @@ func heaviest(weight []int64, before [][]int) int64 {
 	if gain == 0 || loss == 0 {
 		return gain // nobody, or everybody
 	}
+	costly := dependents(weight, before, absent)
 	n := newNetwork(len(weight) + 2)
 	source, sink := len(weight), len(weight)+1
 	for i, w := range weight {
 		switch {
+		case !costly[i]:
+			continue
 		case w > 0:
 			n.arc(source, i, w)
 		case w < 0:
 			n.arc(i, sink, -w)
 		}
 		for _, p := range before[i] {
-			n.arc(i, p, gain+1)
+			if costly[p] {
+				n.arc(i, p, gain+1)
+			}
 		}
 	}
 	return gain - n.maxFlow(source, sink)
+}
+
+// dependents are the negative items, and those that come after one.
+func dependents(weight []int64, before [][]int, absent []bool) []bool {
+	costly, seen := make([]bool, len(weight)), make([]bool, len(weight))
+	var visit func(i int) bool
+	visit = func(i int) bool {
+		if seen[i] || absent != nil && absent[i] {
+			return costly[i]
+		}
+		seen[i] = true
+		found := weight[i] < 0
+		for _, p := range before[i] {
+			found = visit(p) || found
+		}
+		costly[i] = found
+		return found
+	}
+	for i := range weight {
+		visit(i)
+	}
+	return costly
 }
 
 // network is a flow network; arc 2i and arc 2i+1 are each other's reverse.

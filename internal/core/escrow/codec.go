@@ -99,9 +99,8 @@ func (t *Table) restoreBucket(s savedBucket) error {
 }
 
 func (t *Table) restoreHold(s savedHold) error {
-	h := &hold{calls: s.Calls}
-	whole, _ := h.order(all)
-	if err := whole.Validate(); err != nil {
+	h := newHold(s.Calls)
+	if err := h.order().Validate(); err != nil {
 		return fmt.Errorf("hold of %q: %w", s.Owner, err)
 	}
 	wrong := func(c Held) bool {

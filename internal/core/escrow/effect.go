@@ -73,3 +73,11 @@ func (e Effects) Validate() error {
 	}
 	return nil
 }
+
+func (e Effects) keys() []Key {
+	list := make([]Key, 0, len(e))
+	for _, x := range e {
+		list = append(list, x.Bucket)
+	}
+	return list
+}

@@ -24,7 +24,15 @@ type Held struct {
 // come to. Never changed, only replaced.
 type hold struct {
 	calls []Held
-	sums  []sum // derived
+	// before are the places of the calls directly before each one; derived.
+	before [][]int
+	sums   []sum // derived; nil until measured
+}
+
+func newHold(calls []Held) *hold {
+	h := &hold{calls: calls}
+	h.before = h.order().before()
+	return h
 }
 
 // sum is what a hold has of one bucket, none of the numbers negative.
@@ -47,66 +55,88 @@ func (h *hold) find(id CallID) int {
 }
 
 func (h *hold) sum(k Key) (sum, bool) {
-	i, ok := slices.BinarySearchFunc(h.sums, k, func(s sum, k Key) int { return cmp.Compare(s.key, k) })
+	i, ok := slices.BinarySearchFunc(h.sums, k, compareKey)
 	if !ok {
 		return sum{key: k}, false
 	}
 	return h.sums[i], true
 }
 
-// with is the hold with one call changed.
+func compareKey(s sum, k Key) int { return cmp.Compare(s.key, k) }
+
+// with is the hold with one call changed, whose After may have been cleared.
 func (h *hold) with(i int, f func(*Held)) *hold {
-	calls := slices.Clone(h.calls)
-	f(&calls[i])
-	return &hold{calls: calls}
+	next := &hold{calls: slices.Clone(h.calls), before: h.before}
+	f(&next.calls[i])
+	if len(next.calls[i].After) == 0 && len(h.before[i]) > 0 {
+		next.before = slices.Clone(h.before)
+		next.before[i] = nil
+	}
+	return next
 }
 
 // without is the hold after a call has succeeded: nobody waits for it.
 func (h *hold) without(i int) *hold {
-	id := h.calls[i].ID
-	var calls []Held
-	for j, c := range h.calls {
-		if j == i {
-			continue
+	gone := make([]bool, len(h.calls))
+	gone[i] = true
+	next := h.drop(gone)
+	for j, c := range next.calls {
+		if at, ok := slices.BinarySearch(c.After, h.calls[i].ID); ok {
+			next.calls[j].After = slices.Delete(slices.Clone(c.After), at, at+1)
 		}
-		if at, ok := slices.BinarySearch(c.After, id); ok {
-			c.After = slices.Delete(slices.Clone(c.After), at, at+1)
-		}
-		calls = append(calls, c)
 	}
-	return &hold{calls: calls}
+	return next
 }
 
 // cut is the hold after the calls that gone names have failed: whatever comes
 // after them will never be sent.
 func (h *hold) cut(gone func(Held) bool) *hold {
-	dead := map[CallID]bool{}
+	dead := make([]bool, len(h.calls))
+	for i, c := range h.calls {
+		dead[i] = gone(c)
+	}
 	for grown := true; grown; {
 		grown = false
-		for _, c := range h.calls {
-			if !dead[c.ID] && (gone(c) || slices.ContainsFunc(c.After, func(a CallID) bool { return dead[a] })) {
-				dead[c.ID], grown = true, true
+		for i, before := range h.before {
+			if !dead[i] && slices.ContainsFunc(before, func(p int) bool { return dead[p] }) {
+				dead[i], grown = true, true
 			}
 		}
 	}
-	var calls []Held
-	for _, c := range h.calls {
-		if !dead[c.ID] {
-			calls = append(calls, c)
-		}
-	}
-	return &hold{calls: calls}
+	return h.drop(dead)
 }
 
-// order is the partial order of the calls that keep admits.
-func (h *hold) order(keep func(Held) bool) (o Order, kept []Held) {
-	for _, c := range h.calls {
-		if keep(c) {
-			o = append(o, c.Call)
-			kept = append(kept, c)
+// drop is the hold without some calls.
+func (h *hold) drop(gone []bool) *hold {
+	at := make([]int, len(h.calls))
+	next := &hold{}
+	for i, c := range h.calls {
+		if at[i] = len(next.calls); !gone[i] {
+			next.calls = append(next.calls, c)
 		}
 	}
-	return o, kept
+	for i, before := range h.before {
+		if gone[i] {
+			continue
+		}
+		var list []int
+		for _, p := range before {
+			if !gone[p] {
+				list = append(list, at[p])
+			}
+		}
+		next.before = append(next.before, list)
+	}
+	return next
+}
+
+// order is the partial order of the calls.
+func (h *hold) order() Order {
+	o := make(Order, 0, len(h.calls))
+	for _, c := range h.calls {
+		o = append(o, c.Call)
+	}
+	return o
 }
 
 func all(Held) bool { return true }
@@ -114,31 +144,60 @@ func all(Held) bool { return true }
 // active are the calls whose frees others may hope for.
 func active(c Held) bool { return c.Claimed || c.Started != 0 }
 
-// measure sets the sums of the hold. An ambiguous free lowers nothing any more
-// as far as the peak is concerned, an ambiguous consumer raises nothing as far
-// as the troughs are.
+// measure sets the sums of the hold.
 func (h *hold) measure(look func(Key) bucket) {
-	whole, _ := h.order(all)
-	h.sums = nil
-	for _, k := range whole.buckets() {
-		b := look(k)
-		h.sums = append(h.sums, sum{
-			key:   k,
-			plus:  h.extreme(k, &b, 1, all),
-			minus: h.extreme(k, &b, -1, active),
-			dip:   h.extreme(k, &b, -1, all),
-		})
+	h.sums = []sum{}
+	for _, k := range h.order().buckets() {
+		h.sums = append(h.sums, h.sumOf(k, look(k)))
 	}
 }
 
-// extreme is the peak (sign 1) or the trough (sign -1) of some of the calls.
+// remeasure sets the sums of a hold that differs from an old one in calls that
+// have effects on some buckets only. What is left out of the order by such a
+// change, or becomes active in it, has nothing before it or takes everything
+// behind it along; so it decides nothing about other buckets.
+func (h *hold) remeasure(old *hold, keys []Key, look func(Key) bucket) {
+	h.sums = slices.Clone(old.sums)
+	for _, k := range keys {
+		i, had := slices.BinarySearchFunc(h.sums, k, compareKey)
+		has := slices.ContainsFunc(h.calls, func(c Held) bool { return c.Effects.Amount(k) != 0 })
+		switch {
+		case has && had:
+			h.sums[i] = h.sumOf(k, look(k))
+		case has:
+			h.sums = slices.Insert(h.sums, i, h.sumOf(k, look(k)))
+		case had:
+			h.sums = slices.Delete(h.sums, i, i+1)
+		}
+	}
+}
+
+// demand is what a hold asks for before any of its calls is sent.
+func (h *hold) demand() Demand {
+	var d Demand
+	for _, s := range h.sums {
+		d = append(d, Amount{Bucket: s.key, Plus: s.plus, Minus: s.dip})
+	}
+	return d
+}
+
+func (h *hold) sumOf(k Key, b bucket) sum {
+	return sum{key: k, plus: h.extreme(k, &b, 1, all), minus: h.extreme(k, &b, -1, active), dip: h.extreme(k, &b, -1, all)}
+}
+
+// extreme is the peak (sign 1) or the trough (sign -1) of some of the calls. An
+// ambiguous free lowers nothing any more as far as the peak is concerned, an
+// ambiguous consumer raises nothing as far as the troughs are.
 func (h *hold) extreme(k Key, b *bucket, sign int64, keep func(Held) bool) int64 {
-	o, kept := h.order(keep)
-	w := o.weights(k, sign)
-	for i, c := range kept {
-		if w[i] < 0 && b.ambiguous(c.Started) {
+	w := make([]int64, len(h.calls))
+	absent := make([]bool, len(h.calls))
+	for i, c := range h.calls {
+		if absent[i] = !keep(c); absent[i] {
+			continue
+		}
+		if w[i] = sign * c.Effects.Amount(k); w[i] < 0 && b.ambiguous(c.Started) {
 			w[i] = 0
 		}
 	}
-	return heaviest(w, o.before())
+	return heaviest(w, h.before, absent)
 }

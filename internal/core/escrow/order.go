@@ -134,11 +134,11 @@ func (o Order) buckets() []Key {
 // Peak is the most by which the calls can raise a bucket at any moment,
 // whichever of them have landed by then: the maximum over all down-closed
 // subsets, the empty one included. It is exact; see heaviest.
-func (o Order) Peak(k Key) int64 { return heaviest(o.weights(k, 1), o.before()) }
+func (o Order) Peak(k Key) int64 { return heaviest(o.weights(k, 1), o.before(), nil) }
 
 // Trough is the most by which the calls can lower a bucket at any moment, as a
 // number that is not negative.
-func (o Order) Trough(k Key) int64 { return heaviest(o.weights(k, -1), o.before()) }
+func (o Order) Trough(k Key) int64 { return heaviest(o.weights(k, -1), o.before(), nil) }
 
 func (o Order) weights(k Key, sign int64) []int64 {
 	w := make([]int64, len(o))
@@ -167,8 +167,8 @@ func (o Order) Demand() Demand {
 	for _, k := range o.buckets() {
 		d = append(d, Amount{
 			Bucket: k,
-			Plus:   heaviest(o.weights(k, 1), before),
-			Minus:  heaviest(o.weights(k, -1), before),
+			Plus:   heaviest(o.weights(k, 1), before, nil),
+			Minus:  heaviest(o.weights(k, -1), before, nil),
 		})
 	}
 	return d

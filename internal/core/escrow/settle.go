@@ -38,7 +38,7 @@ func (t *Table) Commit(owner Owner, ids ...CallID) error {
 			return err
 		}
 		if next == nil {
-			next = &hold{calls: slices.Clone(h.calls)}
+			next = &hold{calls: slices.Clone(h.calls), before: h.before}
 		}
 		next.calls[i].Claimed = true
 	}
@@ -113,7 +113,11 @@ func (t *Table) revise(owner Owner, id CallID, e Effects, first bool) (old, next
 			c.After = nil
 		}
 	})
-	next.measure(func(k Key) bucket { return t.buckets[k] })
+	if len(h.calls[i].After) > 0 {
+		next.measure(t.look) // the order is another one, or more of it is active
+	} else {
+		next.remeasure(h, append(h.calls[i].Effects.keys(), e.keys()...), t.look)
+	}
 	return h, next, nil
 }
 
@@ -141,7 +145,7 @@ func (t *Table) Start(owner Owner, id CallID, index uint64) error {
 	if c.Started != 0 || !c.Claimed || len(c.After) > 0 || index == 0 {
 		return fmt.Errorf("start of call %q of %s: %w", id, owner, ErrState)
 	}
-	t.replace(owner, h.with(i, func(c *Held) { c.Started = index }))
+	t.revised(owner, h.with(i, func(c *Held) { c.Started = index }), c.Effects.keys()...)
 	return nil
 }
 
@@ -158,17 +162,18 @@ func (t *Table) Settle(owner Owner, id CallID, out Outcome, index uint64) error 
 		return fmt.Errorf("call %q of %s is %s before it started: %w", id, owner, out, ErrState)
 	}
 	failed := func(c Held) bool { return c.ID == id }
+	keys := h.calls[i].Effects.keys()
 	switch out {
 	case Succeeded:
 		t.land(h.calls[i], out, index)
-		t.replace(owner, h.without(i))
+		t.revised(owner, h.without(i), keys...)
 	case Tainted:
 		t.land(h.calls[i], out, index)
 		t.replace(owner, h.cut(failed))
 	case Refused:
 		t.replace(owner, h.cut(failed))
 	case Uncertain:
-		t.replace(owner, h.with(i, func(c *Held) { c.Uncertain = true }))
+		t.revised(owner, h.with(i, func(c *Held) { c.Uncertain = true }), keys...)
 	default:
 		return fmt.Errorf("%w: outcome %q", ErrMalformed, out)
 	}

@@ -96,7 +96,7 @@ func (t *Table) Observe(k Key, o Observation) (bool, error) {
 	t.buckets[k] = b
 	for owner, h := range t.holds {
 		if _, ok := h.sum(k); ok {
-			t.replace(owner, &hold{calls: h.calls})
+			t.revised(owner, &hold{calls: h.calls, before: h.before}, k)
 		}
 	}
 	return true, nil
@@ -160,16 +160,26 @@ func (t *Table) Reserve(owner Owner, o Order, claimed bool) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	d := o.Demand()
-	if !t.Admits(d) {
-		return fmt.Errorf("%s: %w", owner, ErrCapacity)
-	}
-	h := &hold{}
+	calls := make([]Held, 0, len(o))
 	for _, c := range o {
-		h.calls = append(h.calls, Held{Call: c, Claimed: claimed})
+		calls = append(calls, Held{Call: c, Claimed: claimed})
+	}
+	h := newHold(calls)
+	h.measure(t.look)
+	if !t.Admits(h.demand()) {
+		return fmt.Errorf("%s: %w", owner, ErrCapacity)
 	}
 	t.replace(owner, h)
 	return nil
+}
+
+func (t *Table) look(k Key) bucket { return t.buckets[k] }
+
+// revised stores the new state of a hold that changed in some buckets only; see
+// remeasure.
+func (t *Table) revised(owner Owner, h *hold, keys ...Key) {
+	h.remeasure(t.holds[owner], keys, t.look)
+	t.replace(owner, h)
 }
 
 // replace stores the new state of a hold, with its sums. One without calls is
@@ -182,7 +192,9 @@ func (t *Table) replace(owner Owner, h *hold) {
 		delete(t.holds, owner)
 		return
 	}
-	h.measure(func(k Key) bucket { return t.buckets[k] })
+	if h.sums == nil {
+		h.measure(t.look)
+	}
 	t.holds[owner] = h
 	t.add(h.sums, 1)
 }
