@@ -62,8 +62,10 @@ func TestOffDoesNotNeedTheRules(t *testing.T) {
 
 func TestObservingNotesWhatIsInTheWay(t *testing.T) {
 	t.Parallel()
-	waits, refuses := blamed("alice", 1), needed("theirs")
-	waits.Decision, refuses.Decision = "", ""
+	waits, refuses, full, hopeless := blamed("alice", 1), needed("theirs"), short20(), short20()
+	waits.Decision, refuses.Decision, full.Decision, hopeless.Decision = "", "", "", ""
+	full.Conflicts[0].Capacity.Hopeless = false
+	full.Conflicts[0].Fact = &conflict.Fact{What: "use", Age: 4}
 	for name, tt := range map[string]struct {
 		grant   *fakeGrant
 		passed  int
@@ -71,6 +73,8 @@ func TestObservingNotesWhatIsInTheWay(t *testing.T) {
 	}{
 		"nothing":     {&fakeGrant{}, 0, false},
 		"a wait":      {&fakeGrant{passed: &admission.Pass{Mode: "observe"}, report: &waits}, 1, false},
+		"a shortage":  {&fakeGrant{passed: &admission.Pass{Mode: "observe"}, report: &full}, 1, false},
+		"a hopeless":  {&fakeGrant{passed: &admission.Pass{Mode: "observe"}, report: &hopeless}, 1, true},
 		"a rejection": {&fakeGrant{passed: &admission.Pass{Mode: "observe"}, report: &refuses}, 1, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -171,6 +171,7 @@ func TestObservedRealmsAreNotReserved(t *testing.T) {
 	}
 }
 
+// short20 is the refusal of a plan for which there is not enough.
 func short20() conflict.Report {
 	return conflict.Report{
 		ID: "t1", Decision: conflict.Reject, Action: "reserve", Requester: conflict.Party{Session: "bob-1"},

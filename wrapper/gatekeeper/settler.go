@@ -154,8 +154,9 @@ type inquiry struct {
 	gate *Gatekeeper
 	call coordinator.Unsettled
 	told views.Unknown
-	// quiet keeps back that the object cannot be read.
-	quiet bool
+	// quiet keeps back that the object cannot be read; begun is true once it was
+	// told that it is read.
+	quiet, begun bool
 	// failed counts the reads in a row that failed.
 	failed int
 	// earliest is when a read may begin whose finding was too early before.
@@ -163,11 +164,6 @@ type inquiry struct {
 }
 
 func (q *inquiry) run(ctx context.Context) {
-	if _, err := q.gate.source(q.call.Self); err != nil {
-		q.unreadable(err)
-		return
-	}
-	q.gate.view.Reading(views.Reading{Unknown: q.told})
 	if q.call.After > 0 {
 		q.earliest = time.Now().Add(q.call.After)
 	}
@@ -180,19 +176,22 @@ func (q *inquiry) run(ctx context.Context) {
 
 // settled reads once, and says whether the matter is closed.
 func (q *inquiry) settled(ctx context.Context) bool {
+	if _, err := q.gate.source(q.call.Self); err != nil {
+		q.unreadable(err)
+		return false // a provider that can may be configured later
+	}
+	if !q.begun {
+		q.begun = true
+		q.gate.view.Reading(views.Reading{Unknown: q.told})
+	}
 	began := time.Now()
 	r, err := q.gate.read(ctx, q.call.Self)
-	var never *unreadableError
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return true
-	case errors.As(err, &never):
-		q.unreadable(err)
-		return true
-	case err != nil:
-		q.failed++
+	}
+	if err != nil {
 		q.gate.log.WarnContext(ctx, "object of an unsettled call not read", "tx", q.call.Tx, "error", err)
-		if q.failed == patientReads {
+		if q.failed++; q.failed >= patientReads {
 			q.unreadable(err)
 		}
 		return false
@@ -237,5 +236,6 @@ func (q *inquiry) unreadable(err error) {
 	if q.quiet {
 		return
 	}
+	q.quiet = true
 	q.gate.view.Unreadable(views.Unreadable{Unknown: q.told, Reason: err.Error()})
 }

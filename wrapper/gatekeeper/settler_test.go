@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator"
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
@@ -208,12 +209,21 @@ func TestWhoCannotReadSaysWhyOnce(t *testing.T) {
 	}
 }
 
-func TestWithoutAProviderNothingIsRead(t *testing.T) {
+func TestAProviderMayBeConfiguredLater(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
-	r.UseReader(&fakeReader{})
+	reader := r.readable(func(_ int, id string) (intercept.Object, error) { return there(id), nil })
+	r.configs = map[string][]cty.Value{}
 	r.settler.begin(uncertain(admission.Create, 0))
 	r.view.until(t, func() bool { return len(r.view.stuck) == 1 })
+	if len(r.view.reading) != 0 || reader.reads() != 0 {
+		t.Errorf("read %v with no provider", reader.asked)
+	}
+	r.Configured(t.Context(), "p", object("config"))
+	r.view.until(t, func() bool { return len(r.view.settled) == 1 })
+	if len(r.view.stuck) != 1 {
+		t.Errorf("told %d times that it cannot be read", len(r.view.stuck))
+	}
 }
 
 // Another object under the same import id is no proof of anything.
