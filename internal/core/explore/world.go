@@ -78,6 +78,9 @@ func txID(i int) admission.TxID           { return admission.TxID(fmt.Sprintf("t
 // lease is longer than any history: leases end by an explicit move only.
 const lease = int64(1) << 40
 
+// patience is how long a sender may go on trying; no history lasts that long.
+const patience = lease / 2
+
 // begin opens the sessions and lets the coordinator see the cloud.
 func begin(c *Config) (*world, error) {
 	w := &world{config: c, state: admission.New()}
@@ -142,7 +145,7 @@ func (w *world) request(i int) admission.Request {
 	op, r := &w.config.Ops[i], &w.runs[i]
 	q := admission.Request{
 		Session: sessionID(op.Session), Key: uint64(i + 1), Address: op.Name, Type: "sim",
-		Action: op.Action, Self: op.Self, Nodes: decls(),
+		Action: op.Action, Self: op.Self, Nodes: decls(), Timeout: patience,
 	}
 	up := map[graph.NodeID]graph.NodeID{}
 	for _, d := range q.Nodes {
