@@ -23,21 +23,22 @@ const textWidth = 118
 // once runs the three policies, writes the results and shows them. What could be
 // measured is written and shown also when something went wrong.
 func once(ctx context.Context, l *lab.Lab, s settings, progress lab.Progress, stdout io.Writer) error {
-	result, traces, failure := validation.Run(ctx, validation.Config{Lab: l, Scale: s.scale, Seed: s.seed, Out: s.out, Progress: progress})
+	found, traces, failure := validation.Run(ctx, validation.Config{Lab: l, Scale: s.scale, Seed: s.seed, Out: s.out, Progress: progress})
+	result := document{Result: found}
 	panels := panelsOf(traces)
 	err := errors.Join(
 		failure,
 		os.MkdirAll(s.out, 0o755),
 		writeResult(s.out, result),
-		writeDrawing(s.out, title(result), panels),
+		writeDrawing(s.out, "timeline.svg", title(found), subtitle, panels),
 		timeline.Text(stdout, panels, textWidth),
-		table(stdout, []validation.Result{result}),
+		table(stdout, []validation.Result{found}),
 	)
-	fmt.Fprintf(stdout, "\nactivity logs, result.json and timeline.svg are in %s\n", s.out)
-	if err != nil {
-		return err
+	if err == nil {
+		err = errors.Join(validation.CheckShape(found), second(ctx, l, s, &result, progress, stdout))
 	}
-	return validation.CheckShape(result)
+	fmt.Fprintf(stdout, "\nactivity logs, result.json, timeline.svg and collisions.svg are in %s\n", s.out)
+	return err
 }
 
 // overSeeds runs the demo for several seeds and fails if the shape of any is not
@@ -50,7 +51,7 @@ func overSeeds(ctx context.Context, l *lab.Lab, s settings, progress lab.Progres
 		out := filepath.Join(s.out, fmt.Sprintf("seed-%d", seed))
 		result, _, err := validation.Run(ctx, validation.Config{Lab: l, Scale: s.scale, Seed: seed, Out: out, Progress: progress})
 		results = append(results, result)
-		if err = errors.Join(err, writeResult(out, result)); err == nil {
+		if err = errors.Join(err, writeResult(out, document{Result: result})); err == nil {
 			err = validation.CheckShape(result)
 		}
 		if err != nil {
@@ -64,13 +65,15 @@ func overSeeds(ctx context.Context, l *lab.Lab, s settings, progress lab.Progres
 }
 
 // recompute makes result.json anew from the activity logs. Scale and seed are
-// not in the logs and come from the result that is there.
+// not in the logs and come from the result that is there, and so do the figures of
+// the second part, which are more than logs tell.
 func recompute(s settings, stdout io.Writer) error {
 	old, err := readResult(s.out)
 	if err != nil {
 		return err
 	}
-	result := validation.Result{Scale: old.Scale, Seed: old.Seed}
+	result := old
+	result.Policies = nil
 	for _, policy := range validation.Policies() {
 		trace, err := validation.Read(s.out, policy)
 		if err != nil {
@@ -78,15 +81,21 @@ func recompute(s settings, stdout io.Writer) error {
 		}
 		result.Policies = append(result.Policies, trace.Figure)
 	}
-	if err := errors.Join(writeResult(s.out, result), table(stdout, []validation.Result{result})); err != nil {
+	if err := errors.Join(writeResult(s.out, result), table(stdout, []validation.Result{result.Result})); err != nil {
 		return err
 	}
-	return validation.CheckShape(result)
+	return validation.CheckShape(result.Result)
+}
+
+// document is result.json: the paper's validation and, beside it, the second part.
+type document struct {
+	validation.Result
+	*SecondPart
 }
 
 func resultFile(out string) string { return filepath.Join(out, "result.json") }
 
-func writeResult(out string, result validation.Result) error {
+func writeResult(out string, result document) error {
 	text, err := json.MarshalIndent(result, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode the result: %w", err)
@@ -97,8 +106,8 @@ func writeResult(out string, result validation.Result) error {
 	return nil
 }
 
-func readResult(out string) (validation.Result, error) {
-	var result validation.Result
+func readResult(out string) (document, error) {
+	var result document
 	text, err := os.ReadFile(resultFile(out))
 	if err != nil {
 		return result, fmt.Errorf("read the last result: %w", err)
@@ -109,8 +118,8 @@ func readResult(out string) (validation.Result, error) {
 	return result, nil
 }
 
-func writeDrawing(out, title string, panels []timeline.Panel) (err error) {
-	f, err := os.Create(filepath.Join(out, "timeline.svg"))
+func writeDrawing(out, name, title, subtitle string, panels []timeline.Panel) (err error) {
+	f, err := os.Create(filepath.Join(out, name))
 	if err != nil {
 		return fmt.Errorf("write the timeline: %w", err)
 	}

@@ -78,7 +78,10 @@ func TestRecomputeReadsTheLogs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := writeResult(out, validation.Result{Scale: 0.5, Seed: 3, Policies: []validation.Figure{{Name: "serial", OK: 99}}}); err != nil {
+	if err := writeResult(out, document{
+		Result:     validation.Result{Scale: 0.5, Seed: 3, Policies: []validation.Figure{{Name: "serial", OK: 99}}},
+		SecondPart: &SecondPart{Collision: collision{Rounds: 7, Attributed: 7}},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := recompute(settings{out: out}, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "found 1 of 1 succeeded") {
@@ -92,7 +95,29 @@ func TestRecomputeReadsTheLogs(t *testing.T) {
 	for _, p := range validation.Policies() {
 		want.Policies = append(want.Policies, validation.Figure{Name: p, MakespanS: 2.2, CriticalPathS: 2.2, OK: 1, Total: 1})
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got.Result); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+	if got.SecondPart == nil || got.Collision.Attributed != 7 {
+		t.Errorf("the second part is %+v", got.SecondPart)
+	}
+}
+
+// TestResultHasTheAgreedForm: programs read result.json.
+func TestResultHasTheAgreedForm(t *testing.T) {
+	t.Parallel()
+	out := t.TempDir()
+	if err := writeResult(out, document{Result: validation.Result{Scale: 1}, SecondPart: &SecondPart{}}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(resultFile(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plainly := strings.Join(strings.Fields(string(text)), "")
+	for _, want := range []string{`"scale":1,`, `"policies":null,`, `"destroy_vs_replace":{"rounds":0,"lost_intents":0,"attributed_first_report":0}`} {
+		if !strings.Contains(plainly, want) {
+			t.Errorf("result.json does not have %s:\n%s", want, text)
+		}
 	}
 }

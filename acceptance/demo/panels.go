@@ -115,6 +115,8 @@ func describe(objectType, id string) (timeline.Kind, string) {
 		return timeline.Group, "group " + name
 	case "virtualNetworks":
 		return timeline.Network, "network " + name
+	case "virtualMachines":
+		return timeline.Machine, "machine " + name
 	}
 	return timeline.Subnet, "subnet " + name
 }

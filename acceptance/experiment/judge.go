@@ -48,7 +48,7 @@ func (r *Result) broke(format string, args ...any) {
 
 // judge finds out what came of the round. What must not be is broken only where
 // the runs were coordinated.
-func (p *play) judge(log activity.Log) (Result, error) {
+func (p *play) judge(log activity.Log, lines map[string][]lab.Line) Result {
 	r := Result{
 		Round: p.round.Number, Seed: p.round.Seed, Coordinated: p.round.Coordinated, CreateFirst: p.round.CreateFirst,
 		Saved: p.round.Saved, LeadS: p.round.Lead.Seconds(), Exits: make(map[string]int),
@@ -59,14 +59,11 @@ func (p *play) judge(log activity.Log) (Result, error) {
 	r.Overlap = p.begun[Replacer].Before(p.runs[Destroyer].Ended) && p.begun[Destroyer].Before(p.runs[Replacer].Ended)
 	r.Lost = r.Exits[Replacer] == 0 && r.Exits[Destroyer] == 0
 	r.readLog(log, p.round.CreateFirst)
-	if !p.round.Coordinated {
-		return r, nil
+	if p.round.Coordinated {
+		p.judgeLoser(&r, lines)
+		r.demand(log)
 	}
-	if err := p.judgeLoser(&r); err != nil {
-		return r, err
-	}
-	r.demand(log)
-	return r, nil
+	return r
 }
 
 // readLog takes from the log who came first, who did all, and what went astray.
@@ -140,41 +137,36 @@ func (r *Result) demand(log activity.Log) {
 }
 
 // judgeLoser reads what the one was told that did not do all.
-func (p *play) judgeLoser(r *Result) error {
+func (p *play) judgeLoser(r *Result, lines map[string][]lab.Line) {
 	if len(r.Whole) != 1 {
-		return nil
+		return
 	}
 	loser := other(r.Whole[0])
 	run := p.runs[loser]
 	for _, said := range []string{"plan again", "out of date", `"replan"`} {
 		r.Replan = r.Replan || strings.Contains(plainly(run.Said()), said)
 	}
-	first, err := p.firstReport(run)
+	first := firstTold(run.Stderr())
+	if p.round.Saved {
+		first = firstReport(lines[loser])
+	}
 	r.Attributed = strings.Contains(first, purposeOf(r.Whole[0]))
-	return err
 }
 
-// firstReport is the first thing that a run was told of others.
-func (p *play) firstReport(run *lab.Run) (string, error) {
-	if !p.round.Saved {
-		return firstTold(run.Stderr()), nil
-	}
-	lines, err := lab.Lines(run.Stdout())
-	if err != nil {
-		return "", err
-	}
+// firstReport is the purpose that the first report among lines names.
+func firstReport(lines []lab.Line) string {
 	for _, l := range lines {
 		if l.Type != lab.LineWait && l.Type != lab.LineConflict {
 			continue
 		}
 		for _, c := range l.Report.Conflicts {
 			if c.Holder != nil {
-				return c.Holder.Objective, nil
+				return c.Holder.Objective
 			}
 		}
-		return l.Message, nil
+		return ""
 	}
-	return "", nil
+	return ""
 }
 
 // firstTold is the first paragraph or box that tells of waiting or of a refusal.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tfweaver/tfweaver/acceptance/lab"
+	"github.com/tfweaver/tfweaver/internal/simcloud/activity"
 )
 
 const (
@@ -31,46 +32,77 @@ type play struct {
 	asked map[string]*lab.Asked
 }
 
-// Play carries a round out. report is for people, and only filled where something
-// is broken. An error is a round that could not be carried out.
-func Play(ctx context.Context, l *lab.Lab, r Round) (result Result, report string, err error) {
+// Played is a round that was carried out.
+type Played struct {
+	Result
+	// Log is what the cloud logged.
+	Log activity.Log
+	// Lines are what the runs with saved plans said in JSON, by actor.
+	Lines map[string][]lab.Line
+	// Report is for people; it is only filled where something is broken.
+	Report string
+}
+
+// Play carries a round out. An error is a round that could not be carried out; the
+// report is filled then.
+func Play(ctx context.Context, l *lab.Lab, r Round) (played Played, err error) {
 	ctx, cancel := context.WithTimeout(ctx, roundLimit)
 	defer cancel()
 	began := time.Now()
 	e, err := l.Experiment(ctx, lab.Setup{Cloud: cloud()})
 	if err != nil {
-		return result, "", err
+		return played, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	p := &play{
 		round: r, e: e, spaces: make(map[string]*lab.Workspace), runs: make(map[string]*lab.Run),
 		begun: make(map[string]time.Time), asked: make(map[string]*lab.Asked),
 	}
-	if result, err = p.all(ctx); err != nil {
-		return result, e.Report(), fmt.Errorf("%v: %w", r, err)
+	if played, err = p.all(ctx); err != nil {
+		played.Report = e.Report()
+		return played, fmt.Errorf("%v: %w", r, err)
 	}
-	result.TookS = time.Since(began).Seconds()
-	if len(result.Broken) > 0 {
-		report = e.Report()
+	played.TookS = time.Since(began).Seconds()
+	if len(played.Broken) > 0 {
+		played.Report = e.Report()
 	}
-	return result, report, nil
+	return played, nil
 }
 
-func (p *play) all(ctx context.Context) (Result, error) {
+func (p *play) all(ctx context.Context) (played Played, err error) {
 	if err := p.prepare(ctx); err != nil {
-		return Result{}, err
+		return played, err
 	}
 	if err := p.plan(ctx); err != nil {
-		return Result{}, err
+		return played, err
 	}
 	if err := p.collide(ctx); err != nil {
-		return Result{}, err
+		return played, err
 	}
-	log, err := p.e.Cloud.Log()
-	if err != nil {
-		return Result{}, err
+	if played.Log, err = p.e.Cloud.Log(); err != nil {
+		return played, err
 	}
-	return p.judge(log)
+	if played.Lines, err = p.lines(); err != nil {
+		return played, err
+	}
+	played.Result = p.judge(played.Log, played.Lines)
+	return played, nil
+}
+
+// lines are those of the runs with saved plans.
+func (p *play) lines() (map[string][]lab.Line, error) {
+	all := make(map[string][]lab.Line)
+	if !p.round.Saved {
+		return all, nil
+	}
+	for actor, run := range p.runs {
+		lines, err := lab.Lines(run.Stdout())
+		if err != nil {
+			return nil, err
+		}
+		all[actor] = lines
+	}
+	return all, nil
 }
 
 // prepare makes the machine, which then is in three states: that of its owner and

@@ -16,7 +16,8 @@ import (
 // Series is many rounds of a seed.
 func Series(l *lab.Lab, seed uint64, coordinated bool) rounds.Series[Result] {
 	return rounds.Series[Result]{Seed: seed, Play: func(ctx context.Context, number int) (Result, string, error) {
-		return Play(ctx, l, Draw(seed, number, coordinated))
+		played, err := Play(ctx, l, Draw(seed, number, coordinated))
+		return played.Result, played.Report, err
 	}}
 }
 

@@ -4,7 +4,8 @@
 // Command measure measures what the project promises, with real processes, and
 // writes the figures as JSON: the makespans and refusals of the paper's
 // validation at full scale, and the idle gaps of sessions that line up for one
-// network. Run it on a machine that does nothing else; it takes a few minutes.
+// network, what becomes of purposes that collide over one machine, and how soon
+// others go on after a kill. Run it on a machine that does nothing else; it takes a few minutes.
 package main
 
 import (
@@ -21,6 +22,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tfweaver/tfweaver/acceptance/experiment"
+	"github.com/tfweaver/tfweaver/acceptance/killing"
 	"github.com/tfweaver/tfweaver/acceptance/lab"
 	"github.com/tfweaver/tfweaver/acceptance/lineup"
 	"github.com/tfweaver/tfweaver/acceptance/validation"
@@ -44,6 +47,8 @@ type settings struct {
 	out    string
 	scale  float64
 	rounds int
+	// collisions and kills are rounds of destroy versus replace and of kill -9.
+	collisions, kills int
 }
 
 // Report is what is written, in the form of figures.json.
@@ -53,6 +58,17 @@ type Report struct {
 	Measured   time.Time         `json:"measured"`
 	Validation validation.Result `json:"validation"`
 	LineUp     LineUp            `json:"line_up"`
+	// Collisions are rounds in which one run replaces a machine that another one
+	// destroys, coordinated and plain.
+	Collisions Collisions `json:"destroy_vs_replace"`
+	// Kills are kill -9 at random moments.
+	Kills killing.Tally `json:"kills"`
+}
+
+// Collisions are the tallies of destroy versus replace.
+type Collisions struct {
+	Coordinated experiment.Tally `json:"coordinated"`
+	Plain       experiment.Tally `json:"plain"`
 }
 
 // LineUp is the figure of six sessions that line up, over all rounds.
@@ -82,11 +98,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&s.out, "out", "build/measure", "folder for the figures and logs")
 	flags.Float64Var(&s.scale, "scale", 1, "factor on the cloud's latencies in the validation")
 	flags.IntVar(&s.rounds, "rounds", 5, "rounds of six sessions that line up")
+	flags.IntVar(&s.collisions, "collisions", 20, "rounds of destroy versus replace")
+	flags.IntVar(&s.kills, "kills", 25, "rounds of kill -9")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if s.scale <= 0 || s.rounds < 1 {
-		return errors.New("-scale and -rounds must be positive")
+	if s.scale <= 0 || s.rounds < 1 || s.collisions < 1 || s.kills < 1 {
+		return errors.New("-scale, -rounds, -collisions and -kills must be positive")
 	}
 	start := time.Now()
 	progress := func(format string, a ...any) {
@@ -106,8 +124,34 @@ func measure(ctx context.Context, l *lab.Lab, s settings, progress lab.Progress)
 	if r.LineUp, err = lineUps(ctx, l, s.rounds, progress); err != nil {
 		return r, err
 	}
-	r.Validation, _, err = validation.Run(ctx, validation.Config{Lab: l, Scale: s.scale, Out: s.out, Progress: progress})
+	if r.Validation, _, err = validation.Run(ctx, validation.Config{Lab: l, Scale: s.scale, Out: s.out, Progress: progress}); err != nil {
+		return r, err
+	}
+	if r.Collisions.Coordinated, err = collide(ctx, l, s.collisions, true, progress); err != nil {
+		return r, err
+	}
+	if r.Collisions.Plain, err = collide(ctx, l, s.collisions, false, progress); err != nil {
+		return r, err
+	}
+	r.Kills, err = kill(ctx, l, s.kills, progress)
 	return r, err
+}
+
+// seed is that of rounds drawn by chance.
+const seed = 1
+
+func collide(ctx context.Context, l *lab.Lab, rounds int, coordinated bool, progress lab.Progress) (experiment.Tally, error) {
+	series := experiment.Series(l, seed, coordinated)
+	series.Wanted, series.Progress = rounds, progress
+	results, err := series.Run(ctx)
+	return experiment.TallyOf(results), err
+}
+
+func kill(ctx context.Context, l *lab.Lab, rounds int, progress lab.Progress) (killing.Tally, error) {
+	series := killing.Series(l, seed)
+	series.Wanted, series.Progress = rounds, progress
+	results, err := series.Run(ctx)
+	return killing.TallyOf(results), err
 }
 
 // lineUps repeats the line-up on fresh clouds.

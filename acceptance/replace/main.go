@@ -110,15 +110,15 @@ func tally(ctx context.Context, l *lab.Lab, s settings, wanted int, coordinated 
 
 // repeat plays one round and shows all of it.
 func repeat(ctx context.Context, l *lab.Lab, s settings, stdout io.Writer) error {
-	result, report, err := experiment.Play(ctx, l, experiment.Draw(s.seed, s.only, true))
+	played, err := experiment.Play(ctx, l, experiment.Draw(s.seed, s.only, true))
 	if err != nil {
-		return fmt.Errorf("%w\n%s", err, report)
+		return fmt.Errorf("%w\n%s", err, played.Report)
 	}
-	text, err := json.MarshalIndent(result, "", "  ")
+	text, err := json.MarshalIndent(played.Result, "", "  ")
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "%s\n%s\n", report, text)
+	_, err = fmt.Fprintf(stdout, "%s\n%s\n", played.Report, text)
 	return err
 }
 

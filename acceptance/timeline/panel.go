@@ -10,7 +10,8 @@ import "time"
 // Kind says what a segment stands for.
 type Kind int
 
-// The kinds of segment. The first three are operations that the cloud accepted.
+// The kinds of segment. Group, Network, Subnet, Machine and
+// Removal are operations that the cloud accepted.
 const (
 	Group Kind = iota
 	Network
@@ -21,7 +22,16 @@ const (
 	Broken
 	// Refused is the moment at which the cloud refused a call.
 	Refused
+	// Machine is an operation that makes a machine, Removal one that deletes it.
+	Machine
+	Removal
+	// Spared is the moment at which a change was refused before the cloud was
+	// called.
+	Spared
 )
+
+// moment says whether a kind has no duration.
+func (k Kind) moment() bool { return k == Refused || k == Spared }
 
 // Segment is a stretch of a lane. Times count from the start of the panel.
 type Segment struct {

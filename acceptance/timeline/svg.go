@@ -36,7 +36,7 @@ func SVG(out io.Writer, title, subtitle string, panels []Panel) error {
 	for _, p := range panels {
 		height += panelHeight(p) + panelGap
 	}
-	d.open(height, title, subtitle)
+	d.open(height, title, subtitle, used(panels))
 	top := headHeight
 	for _, p := range panels {
 		d.panel(p, top)
@@ -83,40 +83,67 @@ text { font-family: system-ui, "Segoe UI", "DejaVu Sans", Verdana, sans-serif; f
 .axis { font-size: 11px; text-anchor: middle; }
 .wait { paint-order: stroke; stroke: #f7f8fa; stroke-width: 5px; stroke-linejoin: round; }
 .light { fill: #ffffff; }
-.alarm { fill: #b00020; font-weight: 600; paint-order: stroke; stroke: #f7f8fa; stroke-width: 5px; }
+.alarm, .spared { fill: #b00020; font-weight: 600; paint-order: stroke; stroke: #f7f8fa; stroke-width: 5px; }
+.spared { fill: #1b7f79; }
 </style>
 <defs><pattern id="hatch" width="7" height="7" patternTransform="rotate(45)" patternUnits="userSpaceOnUse">
 <rect width="7" height="7" fill="#eef1f4"/><rect width="2.4" height="7" fill="#b8c2cc"/></pattern></defs>
 `
 
-func (d *drawing) open(height int, title, subtitle string) {
+func (d *drawing) open(height int, title, subtitle string, kinds map[Kind]bool) {
 	d.printf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\">\n", pageWidth, height, pageWidth, height)
 	d.printf("<title>%s</title>\n%s", html.EscapeString(title), style)
 	d.printf("<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n")
 	d.text(pageMargin, 38, "title", title)
 	d.text(pageMargin, 62, "subtitle", subtitle)
-	d.legend()
+	d.legend(kinds)
 }
 
 // legend explains the colours, right of the title.
-func (d *drawing) legend() {
-	entries := []struct {
-		kind Kind
-		name string
-	}{{Group, "resource group"}, {Network, "network"}, {Subnet, "subnet"}, {Waiting, "waits for another"}, {Refused, "refused by the cloud"}}
+func (d *drawing) legend(kinds map[Kind]bool) {
+	var shown []entry
 	x := float64(pageWidth-pageMargin) + legendGap
-	for _, e := range entries {
-		x -= legendWidth(e.name)
+	for _, e := range entries() {
+		if kinds[e.kind] {
+			shown = append(shown, e)
+			x -= legendWidth(e.name)
+		}
 	}
-	for _, e := range entries {
-		if e.kind == Refused {
-			d.cross(x+7, 34)
+	for _, e := range shown {
+		if e.kind.moment() {
+			d.cross(x+7, 34, fill(e.kind))
 		} else {
 			d.printf("<rect x=\"%.1f\" y=\"27\" width=\"14\" height=\"14\" rx=\"3\" fill=\"%s\"/>\n", x, fill(e.kind))
 		}
 		d.text(x+20, 38.5, "", e.name)
 		x += legendWidth(e.name)
 	}
+}
+
+// entry is what the legend says of a kind.
+type entry struct {
+	kind Kind
+	name string
+}
+
+func entries() []entry {
+	return []entry{
+		{Group, "resource group"}, {Network, "network"}, {Subnet, "subnet"}, {Machine, "machine is made"}, {Removal, "machine is deleted"},
+		{Waiting, "waits for another"}, {Refused, "refused by the cloud"}, {Spared, "refused before the cloud"},
+	}
+}
+
+// used are the kinds that panels have.
+func used(panels []Panel) map[Kind]bool {
+	kinds := make(map[Kind]bool)
+	for _, p := range panels {
+		for _, l := range p.Lanes {
+			for _, s := range l.Segments {
+				kinds[s.Kind] = true
+			}
+		}
+	}
+	return kinds
 }
 
 // legendGap is the room between two entries of the legend.
@@ -132,8 +159,14 @@ func fill(k Kind) string {
 		return "#1b7f79"
 	case Subnet:
 		return "#e0a526"
+	case Machine:
+		return "#52678f"
+	case Removal:
+		return "#8a5a9e"
 	case Waiting:
 		return "url(#hatch)"
+	case Spared:
+		return "#1b7f79"
 	}
 	return "#b00020"
 }
@@ -173,7 +206,7 @@ func (d *drawing) end(at time.Duration, top, bottom float64) {
 func (d *drawing) lane(l Lane, top float64) {
 	d.text(d.axis.left-12, top+23, "lane", l.Name)
 	for _, s := range l.Segments {
-		if s.Kind == Refused {
+		if s.Kind.moment() {
 			d.refusal(s, top)
 			continue
 		}
@@ -195,7 +228,7 @@ func (d *drawing) bar(s Segment, top float64) {
 
 func labelClass(k Kind) string {
 	switch k {
-	case Group, Network, Broken:
+	case Group, Network, Machine, Removal, Broken:
 		return "light"
 	case Waiting:
 		return "wait"
@@ -222,15 +255,19 @@ func fitting(label string, width float64) string {
 func (d *drawing) refusal(s Segment, top float64) {
 	x, middle := d.axis.x(s.From), top+laneHeight/2
 	d.printf("<g><title>%s</title>\n", html.EscapeString(s.Note))
-	d.cross(x, middle)
+	d.cross(x, middle, fill(s.Kind))
+	class := "alarm"
+	if s.Kind == Spared {
+		class = "spared"
+	}
 	if room := d.axis.left + d.axis.width - x; letterWidth*float64(len(s.Label))+16 < room {
-		d.text(x+13, middle+4.5, "alarm", s.Label)
+		d.text(x+13, middle+4.5, class, s.Label)
 	} else {
-		d.printf("<text x=\"%.1f\" y=\"%.1f\" class=\"alarm\" text-anchor=\"end\">%s</text>\n", x-13, middle+4.5, html.EscapeString(s.Label))
+		d.printf("<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"end\">%s</text>\n", x-13, middle+4.5, class, html.EscapeString(s.Label))
 	}
 	d.printf("</g>\n")
 }
 
-func (d *drawing) cross(x, y float64) {
-	d.printf("<path d=\"M%.1f %.1f l12 12 m0 -12 l-12 12\" stroke=\"#b00020\" stroke-width=\"3.2\" stroke-linecap=\"round\"/>\n", x-6, y-6)
+func (d *drawing) cross(x, y float64, colour string) {
+	d.printf("<path d=\"M%.1f %.1f l12 12 m0 -12 l-12 12\" stroke=\"%s\" stroke-width=\"3.2\" stroke-linecap=\"round\"/>\n", x-6, y-6, colour)
 }

@@ -47,7 +47,7 @@ func (a textAxis) lane(l Lane) string {
 	row := []rune(strings.Repeat(" ", a.width))
 	for _, s := range l.Segments {
 		from, to := a.column(s.From), a.column(s.To)
-		if s.Kind == Refused {
+		if s.Kind.moment() {
 			row = overwrite(row, from, "X "+s.Label)
 			continue
 		}
