@@ -152,7 +152,7 @@ func TestModesOfAReservation(t *testing.T) {
 		write(t, filepath.Join(r.work, ".tfweaver.hcl"), "realm \"*\" {\n  mode = \""+mode+"\"\n}", 0o600)
 		r.holding(t)
 		r.run(t, 0)
-		if said := r.stderr.String(); !applied(t, r) || strings.Contains(said, "The plan waits") != waits {
+		if said := r.stderr.String(); !applied(t, r) || strings.Contains(said, "The plan waits") != waits || strings.Contains(said, "gave up") {
 			t.Errorf("%s: standard error %q", mode, said)
 		}
 	}

@@ -148,7 +148,7 @@ func (p *petition) granted(grant Grant) Grant {
 	p.mu.Unlock()
 	switch {
 	case on != nil && (on.grant != nil || grant.Passed() != nil):
-		p.watch.abandoned()
+		p.watch.passed()
 		p.tell(on.pass, grant.Tx(), on.report)
 	case on == nil && grant.Passed() != nil:
 		p.tell(*grant.Passed(), grant.Tx(), grant.Report())

@@ -165,6 +165,14 @@ func (w *wait) admitted(tx admission.TxID) {
 	}
 }
 
+// passed notes a wait that ended although something was still in the way.
+func (w *wait) passed() {
+	w.stop()
+	if told, ok := w.waited(); ok {
+		w.gate.ledger.waited(told)
+	}
+}
+
 // abandoned notes a wait that did not end well.
 func (w *wait) abandoned() {
 	if w == nil {
