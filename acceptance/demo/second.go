@@ -76,7 +76,7 @@ func second(ctx context.Context, l *lab.Lab, s settings, result *document, progr
 	}
 	return errors.Join(
 		writeResult(s.out, *result),
-		writeDrawing(s.out, "collisions.svg", "Two runs, one machine, and twelve and twelve processors of twenty", collisionsSubtitle, panels),
+		writeDrawing(s.out, "collisions.svg", "Two collisions", collisionsSubtitle, panels),
 		timeline.Text(stdout, panels, textWidth),
 		space(stdout), experiment.Write(stdout, coordinated, plain),
 		checkCollisions(coordinated, plain), fleet.Check(plainFleet.Figure, coordinatedFleet.Figure),

@@ -15,7 +15,7 @@ import (
 const (
 	// lease is that of all sessions: short, but not so short that a busy machine
 	// loses one without a kill.
-	lease = 3 * time.Second
+	lease = 5 * time.Second
 	// resumeLimit is how long after a kill those may be held up who have nothing
 	// to do with it.
 	resumeLimit = lease + 5*time.Second
