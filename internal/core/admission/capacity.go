@@ -141,6 +141,8 @@ func capacityOutcome(tx *Tx, e TxEnded) escrow.Outcome {
 		return escrow.Refused
 	case tx.Action == Delete && wanted:
 		return escrow.Succeeded
+	case tx.Action == Update:
+		return escrow.Unclear
 	default:
 		return escrow.Tainted
 	}

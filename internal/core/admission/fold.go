@@ -234,7 +234,20 @@ func (s *State) admitted(x *entry, token uint64, at int64) error {
 // proceed moves a planned call on.
 func (s *State) proceed(tx *Tx, f phase) {
 	if p, i := s.planOf(tx); p != nil && p.phases[i] != f {
-		s.plans[tx.Plan] = p.with(i, f)
+		s.advance(tx.Plan, p.with(i, f))
+	}
+}
+
+// advance stores a plan of which calls may have died. What was reserved for them
+// is nobody's any more, and nobody may hope for their frees.
+func (s *State) advance(id TxID, next *plan) {
+	old := s.plans[id]
+	s.plans[id] = next
+	owner := escrow.Owner(id)
+	for j, f := range next.phases {
+		if f == dead && old.phases[j] == pending && s.escrow.Has(owner, next.calls[j].ID) {
+			_ = s.escrow.Settle(owner, next.calls[j].ID, escrow.Refused, s.index)
+		}
 	}
 }
 
@@ -270,7 +283,7 @@ func (s *State) foldUncertain(x *entry, e TxUncertain) error {
 		return fmt.Errorf("%w: %w", err, ErrReplay)
 	}
 	if p, i := s.planOf(&x.Tx); p != nil {
-		s.plans[x.Plan] = p.without(i)
+		s.advance(x.Plan, p.without(i))
 	}
 	if x.Action != Read {
 		s.lifecycle(x.Self, graph.Uncertain, x.Session)

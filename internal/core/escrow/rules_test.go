@@ -96,10 +96,12 @@ func TestOutcomes(t *testing.T) {
 	}{
 		{2, Succeeded, 7, 7},
 		{2, Tainted, 7, 7},
+		{2, Unclear, 7, 5},
 		{2, Refused, 5, 5},
 		{2, Uncertain, 7, 5},
 		{-2, Succeeded, 3, 3},
 		{-2, Tainted, 5, 3}, // whether it freed anything is unknown
+		{-2, Unclear, 5, 3},
 		{-2, Refused, 5, 5},
 		{-2, Uncertain, 5, 3},
 	} {

@@ -18,6 +18,9 @@ const (
 	// Tainted: the call failed and left an object. It uses capacity; whether
 	// what the call should have freed is free only a read can tell.
 	Tainted Outcome = "tainted"
+	// Unclear: the call failed on an object that was there, and has had all of
+	// its effects, or none, or some.
+	Unclear Outcome = "unclear"
 	// Refused: the call was definitely refused, or never sent. It had no
 	// effect.
 	Refused Outcome = "refused"
@@ -167,7 +170,7 @@ func (t *Table) Settle(owner Owner, id CallID, out Outcome, index uint64) error 
 	case Succeeded:
 		t.land(h.calls[i], out, index)
 		t.revised(owner, h.without(i), keys...)
-	case Tainted:
+	case Tainted, Unclear:
 		t.land(h.calls[i], out, index)
 		t.replace(owner, h.cut(failed))
 	case Refused:
@@ -184,7 +187,7 @@ func (t *Table) Settle(owner Owner, id CallID, out Outcome, index uint64) error 
 func (t *Table) land(c Held, out Outcome, index uint64) {
 	for _, e := range c.Effects {
 		t.update(e.Bucket, func(b *bucket) {
-			maybe := out == Tainted && e.Amount < 0
+			maybe := out == Unclear || out == Tainted && e.Amount < 0
 			b.land(e.Amount, !maybe && !b.ambiguous(c.Started), index)
 		})
 	}

@@ -44,16 +44,25 @@ func checkStep(before, w *world, m move, events []admission.Event) *Violation {
 // checkStart judges the moment from which a call may reach the cloud.
 func checkStart(w *world, m move) *Violation {
 	c := &w.config.Runs[m.run].Calls[m.call]
+	if w.passed(m.run, m.call) {
+		return nil // it was told what is in its way
+	}
 	for i := range w.config.Runs {
 		for j := range w.config.Runs[i].Calls {
 			o := &w.config.Runs[i].Calls[j]
+			if w.passed(i, j) {
+				continue
+			}
 			if w.runs[i].calls[j].inflight && c.touches(o) {
 				return broken("I2 NoProviderOverlap", "%s of run %d starts while %s of run %d may be running", c.Name, m.run, o.Name, i)
 			}
-			if i != m.run && w.open(i, j) && c.touches(o) && !w.broken[o.Self] {
+			if i != m.run && w.open(i, j) && c.touches(o) && !w.broken[o.Self] && !w.config.Runs[i].Watch {
 				return broken("I21 IntentAtomic", "%s of run %d starts between the calls of %s of run %d", c.Name, m.run, o.Name, i)
 			}
 		}
+	}
+	if w.spoiled[c.Self] || w.runs[m.run].gaveUp {
+		return nil
 	}
 	if c.Action != admission.Create && w.planned(m) && w.life[c.Self] != w.runs[m.run].lives[c.Self] {
 		return broken("Incarnation", "%s of run %d starts on life %d, planned on %d", c.Name, m.run, w.life[c.Self], w.runs[m.run].lives[c.Self])
@@ -92,7 +101,7 @@ func (w *world) begun(i, group int) bool {
 func (w *world) open(i, j int) bool {
 	c, k := &w.config.Runs[i].Calls[j], w.runs[i].calls[j]
 	return c.Group != 0 && (k.fate == fresh || k.fate == asked && !k.inflight && !k.landed) &&
-		!w.runs[i].dead && !w.runs[i].closed && w.begun(i, c.Group)
+		!w.runs[i].dead && !w.runs[i].closed && !w.runs[i].gaveUp && w.begun(i, c.Group)
 }
 
 // checkRefusal: a refusal has a ground, and never leaves an intent half done.
@@ -103,6 +112,9 @@ func checkRefusal(before, w *world, e admission.TxRejected) *Violation {
 	for i := range w.config.Runs {
 		for j, c := range w.config.Runs[i].Calls {
 			if txID(i, j) != e.Tx {
+				continue
+			}
+			if w.runs[i].gaveUp || c.Extra || w.spoiled[c.Self] {
 				continue
 			}
 			if c.Group != 0 && before.begun(i, c.Group) {
@@ -154,8 +166,8 @@ func checkState(w *world) *Violation {
 		}
 		level := w.state.Capacity().Level(bucket(b))
 		switch {
-		case high > w.config.Limits[b] && w.config.Use[b] <= w.config.Limits[b]:
-			return broken("I5 EscrowSup", "bucket %d may reach %d of %d", b, high, w.config.Limits[b])
+		case high > w.limits[b] && w.config.Use[b] <= w.config.Limits[b]:
+			return broken("I5 EscrowSup", "bucket %d may reach %d of %d", b, high, w.limits[b])
 		case level.Sup < high || level.Inf > low:
 			return broken("I6 EscrowInf", "bucket %d may be %d to %d, and is held for %d to %d", b, low, high, level.Inf, level.Sup)
 		}

@@ -55,6 +55,8 @@ type Call struct {
 	After   []int
 	// Group is 0 for a call by itself.
 	Group int
+	// Extra is a call that the plan of the run does not know of.
+	Extra bool
 }
 
 // touches says whether two calls must not overlap.
@@ -79,14 +81,16 @@ func (c *Call) writes(o *Call) bool {
 type Run struct {
 	Policy admission.Policy
 	Whole  bool
-	Calls  []Call
+	// Watch is a run that goes on whatever is in its way; it has no effects.
+	Watch bool
+	Calls []Call
 }
 
 // asks says whether the run makes a reservation: it has something that belongs
 // together, or takes capacity.
 func (r *Run) asks() bool {
 	for _, c := range r.Calls {
-		if c.Group != 0 || c.Effects != [buckets]int64{} {
+		if !c.Extra && c.Group != 0 || !c.Extra && c.Effects != [buckets]int64{} {
 			return true
 		}
 	}
@@ -101,13 +105,17 @@ type Config struct {
 	Use    [buckets]int64
 	// Faults bounds the mishaps of one history: failures, losses, deaths.
 	Faults int
+	// Read, Shift and Restart are what else may happen: a read of the buckets
+	// that is under way for a while, a limit that changes, and a machine that is
+	// read from its snapshot every few steps.
+	Read, Shift, Restart bool
 }
 
 func (c *Config) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: limits %v, in use %v\n", c.Name, c.Limits, c.Use)
+	fmt.Fprintf(&b, "%s: limits %v, in use %v, read %t, shift %t, restart %t\n", c.Name, c.Limits, c.Use, c.Read, c.Shift, c.Restart)
 	for i, r := range c.Runs {
-		fmt.Fprintf(&b, "  run %d (%s, whole %t):", i, r.Policy, r.Whole)
+		fmt.Fprintf(&b, "  run %d (%s, whole %t, watch %t):", i, r.Policy, r.Whole, r.Watch)
 		for j, k := range r.Calls {
 			fmt.Fprintf(&b, " %d=%s after %v group %d effects %v;", j, k.Name, k.After, k.Group, k.Effects)
 		}

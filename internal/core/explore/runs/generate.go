@@ -60,7 +60,28 @@ func configOf(seed int) *Config {
 		}
 		c.Runs = append(c.Runs, r)
 	}
+	c.vary(&d, calls)
 	return c
+}
+
+// vary adds what only some configurations have.
+func (c *Config) vary(d *draw, calls int) {
+	c.Read, c.Shift, c.Restart = d.below(3) == 0, d.below(4) == 0, d.below(4) == 0
+	last := &c.Runs[len(c.Runs)-1]
+	switch d.below(5) {
+	case 0:
+		last.Watch, last.Whole = true, false
+		for i := range last.Calls {
+			last.Calls[i].Effects = [buckets]int64{}
+		}
+	case 1:
+		extra := update(d, "extra update", d.below(nodeCount))
+		extra.Extra = true
+		extra.Effects[d.below(buckets)] = int64(d.below(2))
+		if calls < 7 && len(last.Calls) < maxCalls && apart(last.Calls, []Call{extra}) {
+			last.Calls = append(last.Calls, extra)
+		}
+	}
 }
 
 // apart says whether two parts of one run are about different objects: a plan

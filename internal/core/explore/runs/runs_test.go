@@ -31,7 +31,7 @@ func TestGenerated(t *testing.T) {
 	seed, _ := strconv.Atoi(os.Getenv("RUNS_SEED"))
 	var total Stats
 	for c := range Generate(seed, 150*budget(t)) {
-		stats, err := Explore(c, 1500*budget(t))
+		stats, err := Explore(c, 1100*budget(t))
 		if err != nil {
 			t.Fatal(err)
 		}

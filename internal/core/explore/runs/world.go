@@ -38,6 +38,7 @@ type run struct {
 	reserved bool // the reservation was submitted
 	closed   bool
 	dead     bool
+	gaveUp   bool // the reservation was withdrawn
 	calls    [maxCalls]call
 	lives    [nodeCount]uint8 // that the plan was made on
 }
@@ -51,6 +52,19 @@ type world struct {
 	use    [buckets]int64
 	broken [nodeCount]bool // reported as half replaced
 	faults int
+	// limits are the highest so far, limit the present ones, and spoiled the objects that somebody has
+	// written without holding them.
+	limits, limit [buckets]int64
+	spoiled       [nodeCount]bool
+	read          reading
+	shifted       bool
+}
+
+// reading is a read of all buckets that is under way, or over.
+type reading struct {
+	begun, over bool
+	mark        uint64
+	use         [buckets]int64 // when it began
 }
 
 func (w *world) clone() *world {
@@ -70,12 +84,15 @@ const observer = admission.SessionID("reader")
 
 func (w *world) tick(by int64) admission.Stamp { return admission.Stamp{Now: w.state.Now() + by} }
 
+// lease is longer than any history, and shorter than a sender may go on trying.
+const lease = int64(1) << 40
+
 func begin(c *Config) (*world, error) {
-	w := &world{config: c, state: admission.New(), use: c.Use}
+	w := &world{config: c, state: admission.New(), use: c.Use, limits: c.Limits, limit: c.Limits}
 	open := func(id admission.SessionID, p admission.Policy) error {
 		_, err := w.state.Apply(admission.OpenSession{
 			Stamp:   w.tick(1),
-			Session: admission.Session{ID: id, Policy: p, Lease: 1 << 60, Origin: "state-" + string(id)},
+			Session: admission.Session{ID: id, Policy: p, Lease: lease, Origin: "state-" + string(id)},
 			Intent:  admission.Intent{ID: admission.IntentID("i-" + id), Objective: "explore"},
 		})
 		return err
@@ -141,9 +158,12 @@ func (w *world) guards(i int, c *Call) []admission.Guard {
 
 func (w *world) reservation(i int) admission.Request {
 	r := &w.config.Runs[i]
-	q := admission.Request{Session: session(i), Action: admission.Reserve, Key: 99, Nodes: decls(), Whole: r.Whole}
+	q := admission.Request{Session: session(i), Action: admission.Reserve, Key: 99, Nodes: decls(), Whole: r.Whole, Advisory: r.Watch}
 	for j := range r.Calls {
 		c := &r.Calls[j]
+		if c.Extra {
+			continue
+		}
 		p := admission.Planned{
 			ID: callID(j), Self: nodes[c.Self], Action: c.Action, Address: c.Name,
 			Locks: locksOf(c), Guards: w.guards(i, c), Effects: effectsOf(c),
@@ -164,8 +184,9 @@ func (w *world) request(i, j int) admission.Request {
 	q := admission.Request{
 		Session: session(i), Key: uint64(j + 1), Address: c.Name, Type: "sim", Action: c.Action, Self: nodes[c.Self],
 		Nodes: decls(), Locks: locksOf(c), Guards: w.guards(i, c), Effects: effectsOf(c), KeepEdges: true,
+		Advisory: w.config.Runs[i].Watch,
 	}
-	if w.config.Runs[i].asks() {
+	if w.config.Runs[i].asks() && !c.Extra {
 		q.Plan, q.Call = planID(i), callID(j)
 	}
 	return q
@@ -173,11 +194,11 @@ func (w *world) request(i, j int) admission.Request {
 
 // key identifies a world up to what makes no difference to its future.
 func (w *world) key() [32]byte {
-	f := w.state.Fingerprint()
+	f := w.state.Fingerprint(w.read.mark)
 	b := append(make([]byte, 0, 256), f[:]...)
 	for i := range w.config.Runs {
 		r := &w.runs[i]
-		b = append(b, flag(r.reserved), flag(r.closed), flag(r.dead))
+		b = append(b, flag(r.reserved), flag(r.closed), flag(r.dead), flag(r.gaveUp))
 		b = append(b, r.lives[:]...)
 		for j := range w.config.Runs[i].Calls {
 			k := r.calls[j]
@@ -189,8 +210,12 @@ func (w *world) key() [32]byte {
 	for i, u := range w.use {
 		b = append(b, byte(u), byte(i))
 	}
-	for _, x := range w.broken {
-		b = append(b, flag(x))
+	for i, x := range w.broken {
+		b = append(b, flag(x), flag(w.spoiled[i]))
+	}
+	b = append(b, flag(w.read.begun), flag(w.read.over), flag(w.shifted))
+	for i := range buckets {
+		b = append(b, byte(w.read.use[i]), byte(w.limits[i]), byte(w.limit[i]))
 	}
 	return sha256.Sum256(append(b, byte(w.faults)))
 }
