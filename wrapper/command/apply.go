@@ -19,6 +19,7 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
 	"github.com/tfweaver/tfweaver/wrapper/lowering"
+	"github.com/tfweaver/tfweaver/wrapper/scratch"
 	"github.com/tfweaver/tfweaver/wrapper/terraform"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
@@ -109,7 +110,7 @@ func (r *run) announce(ctx context.Context, text []byte, order lowering.Order) {
 
 // twoSteps plans, asks for approval, and applies what was planned.
 func (r *run) twoSteps(ctx context.Context) (int, error) {
-	dir, err := r.private()
+	dir, err := r.private(scratch.ForFiles)
 	if err != nil {
 		return 0, err
 	}

@@ -6,7 +6,6 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"github.com/tfweaver/tfweaver/wrapper/gatekeeper"
 	"github.com/tfweaver/tfweaver/wrapper/identity"
 	"github.com/tfweaver/tfweaver/wrapper/intercept"
+	"github.com/tfweaver/tfweaver/wrapper/scratch"
 	"github.com/tfweaver/tfweaver/wrapper/settings"
 	"github.com/tfweaver/tfweaver/wrapper/terraform"
 	"github.com/tfweaver/tfweaver/wrapper/views"
@@ -205,9 +205,12 @@ func (r *run) kind() string {
 
 // serve starts the proxies and points the CLI at them.
 func (r *run) serve(ctx context.Context, list []source) error {
-	var err error
-	r.host, err = intercept.Serve(ctx, r.proxies(list), intercept.Options{
-		Gate: r.gate, Watcher: r.gate, Logger: r.log, ForwardLimit: r.opts.Parallelism,
+	sockets, err := r.private(scratch.ForSockets)
+	if err != nil {
+		return err
+	}
+	r.host, err = intercept.Serve(ctx, r.proxies(list, sockets), intercept.Options{
+		Gate: r.gate, Watcher: r.gate, Logger: r.log, ForwardLimit: r.opts.Parallelism, SocketDir: sockets,
 	})
 	if err != nil {
 		return err
@@ -337,12 +340,17 @@ func (r *run) release() {
 }
 
 // private makes a folder for this run alone, that is removed at its end: a
-// plan file holds every value in clear, secrets included.
-func (r *run) private() (string, error) {
-	dir, err := os.MkdirTemp("", "tfweaver-")
+// plan file holds every value in clear, secrets included. After a kill -9 the
+// next run removes it.
+func (r *run) private(folder func() (*scratch.Folder, error)) (string, error) {
+	dir, err := folder()
 	if err != nil {
-		return "", fmt.Errorf("make a private folder: %w", err)
+		return "", err
 	}
-	r.closer = append(r.closer, func() { _ = os.RemoveAll(dir) })
-	return dir, nil
+	r.closer = append(r.closer, func() {
+		if err := dir.Remove(); err != nil {
+			r.log.Warn("private folder not removed", "error", err)
+		}
+	})
+	return dir.Path(), nil
 }

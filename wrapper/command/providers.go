@@ -115,10 +115,11 @@ func locked(w terraform.Workdir, skip []string) ([]source, []views.Problem, erro
 
 // proxies are the providers as the proxy takes them. Each of their processes is
 // made known to the coordinator before it gets its first call, so that its death
-// can be known.
-func (r *run) proxies(list []source) []intercept.Provider {
+// can be known, and puts its socket into the given folder.
+func (r *run) proxies(list []source, sockets string) []intercept.Provider {
 	out := make([]intercept.Provider, 0, len(list))
 	for _, s := range list {
+		s.command.SocketDir = sockets
 		launch := func(ctx context.Context) (plugins.Instance, error) { return plugins.Launch(ctx, s.command) }
 		pool := plugins.NewPool(launch, plugins.DefaultIdle)
 		pool.OnStart(r.announceSender)

@@ -9,6 +9,7 @@ package identity
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -86,8 +87,8 @@ func Resolve(env arguments.Environment, system System, dir string) Identity {
 	if id.Actor == "" {
 		id.Actor = system.User
 	}
-	if url := env.Get(RunURLVariable); url != "" {
-		id.RunURL = url
+	if page := env.Get(RunURLVariable); page != "" {
+		id.RunURL = page
 	}
 	if dir != "" && (id.Repository == "" || id.Branch == "") {
 		id.look(dir)
@@ -109,8 +110,13 @@ func (i *Identity) look(dir string) {
 // maxText bounds what is told of the environment, in characters.
 const maxText = 120
 
-// bounded cuts what would be too long for a table, or for the coordinator.
+// bounded cuts what would be too long for a table, or for the coordinator, and
+// what nobody else should see.
 func (i Identity) bounded() Identity {
+	i.RunURL, i.Repository = discreet(i.RunURL), discreet(i.Repository)
+	for n, link := range i.Links {
+		i.Links[n] = discreet(link)
+	}
 	for _, field := range []*string{&i.Actor, &i.Host, &i.Repository, &i.Branch, &i.Change, &i.Title} {
 		*field = clip(*field)
 	}
@@ -118,6 +124,20 @@ func (i Identity) bounded() Identity {
 		i.RunURL = ""
 	}
 	return i
+}
+
+// discreet is an address without the name and the password that pipelines put
+// into it. Where they cannot be told apart nothing of it is left.
+func discreet(address string) string {
+	if !strings.Contains(address, "://") || !strings.Contains(address, "@") {
+		return address
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	u.User = nil
+	return u.String()
 }
 
 func clip(text string) string {
