@@ -37,12 +37,38 @@ func (s *State) asks(e *entry) asked {
 	if s.reserved(tx) {
 		a.demand = nil // it was reserved with the plan
 	}
+	if len(p.group[i]) > 0 {
+		s.begins(tx, p, i, &a)
+	}
+	return a
+}
+
+// drawn is what a waiter that begins a claim asks for, as long as its plan is
+// where it was and no claim has begun or ended.
+type drawn struct {
+	plan  *plan
+	epoch uint64
+	asked asked
+}
+
+// begins adds the claim that begins with a call. That takes a while for a large
+// plan, and a waiter is judged often.
+func (s *State) begins(tx *Tx, p *plan, i int, a *asked) {
+	if known, ok := s.drawn[tx.ID]; ok && known.plan == p && known.epoch == s.epoch {
+		*a = known.asked
+		return
+	}
 	if a.claim = p.claim(i, s.taken(tx.Plan, p)); len(a.claim) > 0 {
 		a.wide = true
 		a.locks = lock.Union(p.locks(a.claim), tx.Locks)
 		a.guards = append(p.guards(a.claim), tx.Guards...)
 	}
-	return a
+	if tx.Status == Queued && tx.ID != "" {
+		if s.drawn == nil {
+			s.drawn = map[TxID]drawn{}
+		}
+		s.drawn[tx.ID] = drawn{p, s.epoch, *a}
+	}
 }
 
 // line is what a set of waiters asks for.

@@ -131,3 +131,33 @@ func carryOut(b *testing.B, s *State) (sent int) {
 	}
 	return sent
 }
+
+// BenchmarkPlannedCrowd is one undisturbed operation beside a plan all of whose
+// calls wait for other runs, the first calls of replaces among them.
+func BenchmarkPlannedCrowd(b *testing.B) {
+	s := reserved(b, 1000)
+	if _, err := s.Apply(openCommand(Stamp{Now: s.Now() + 1}, "b")); err != nil {
+		b.Fatal(err)
+	}
+	submit := func(id string, q Request) {
+		if _, err := s.Apply(Submit{Stamp: Stamp{Now: s.Now() + 1}, ID: TxID(id), Request: q}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for i := range 100 {
+		submit(fmt.Sprintf("h%d", i), write("b", Update, pathOf(i)[:len("r/g000")]))
+	}
+	p, _ := s.Tx("p")
+	for i, c := range p.Calls {
+		q := write("a", c.Action, c.Self)
+		q.Effects, q.Plan, q.Call = c.Effects, "p", c.ID
+		submit(fmt.Sprintf("w%d", i), q)
+	}
+	if n := len(s.Waiting()); n != len(p.Calls) {
+		b.Fatalf("%d wait", n)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		operate(b, s, i, write("b", Update, "r/elsewhere/x"))
+	}
+}

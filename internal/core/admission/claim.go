@@ -83,6 +83,7 @@ func (s *State) claimOf(plan TxID, id CallID) *Claim {
 // beginClaim makes a claim active, and endClaim is the inverse.
 func (s *State) beginClaim(c *Claim) error {
 	s.claims[c.ID] = c
+	s.epoch++
 	for _, id := range c.Calls {
 		s.within[call{c.Plan, id}] = c.ID
 	}
@@ -91,6 +92,7 @@ func (s *State) beginClaim(c *Claim) error {
 
 func (s *State) endClaim(c *Claim) error {
 	delete(s.claims, c.ID)
+	s.epoch++
 	for _, id := range c.Calls {
 		delete(s.within, call{c.Plan, id})
 	}

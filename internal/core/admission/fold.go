@@ -253,6 +253,7 @@ func (s *State) advance(id TxID, next *plan) {
 
 func (s *State) unqueue(id TxID) {
 	s.ahead = nil
+	delete(s.drawn, id)
 	if i := slices.Index(s.queue, id); i >= 0 {
 		s.queue = slices.Delete(s.queue, i, i+1)
 	}

@@ -219,6 +219,9 @@ func (h *history) check(t *rapid.T) {
 	if !h.state.Settled() {
 		t.Fatal("a wake-up was lost")
 	}
+	if h.state.drawn = nil; !h.state.Settled() {
+		t.Fatal("a claim was not drawn anew")
+	}
 	if cached := h.state.ahead; cached != nil {
 		h.state.ahead = nil
 		spare := cmpopts.IgnoreFields(lock.Demand{}, "block")

@@ -49,6 +49,10 @@ type State struct {
 	// has to be counted anew.
 	ahead *line
 	width int // of the last one: how many nodes it asked for
+	// drawn is what waiters with claims ask for; epoch counts the claims that
+	// have begun or ended.
+	drawn map[TxID]drawn
+	epoch uint64
 }
 
 // seat is a session with what belongs to it.
@@ -171,7 +175,7 @@ func (s *State) Clone() *State {
 		c.declared[id] = slices.Clone(list)
 	}
 	c.refs = maps.Clone(s.refs)
-	c.ahead = nil
+	c.ahead, c.drawn = nil, nil
 	return &c
 }
 
