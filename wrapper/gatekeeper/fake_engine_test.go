@@ -169,7 +169,7 @@ func (r *recorder) Admitted(a views.Admitted) { r.note(func() { r.admitted = app
 
 func (r *recorder) Refused(x views.Refused) { r.note(func() { r.refused = append(r.refused, x) }) }
 func (r *recorder) Forecast(views.Forecast) {}
-func (r *recorder) Passed(x views.Passed) { r.note(func() { r.passed = append(r.passed, x) }) }
+func (r *recorder) Passed(x views.Passed)   { r.note(func() { r.passed = append(r.passed, x) }) }
 
 func (r *recorder) Reading(x views.Reading) { r.note(func() { r.reading = append(r.reading, x) }) }
 
@@ -204,6 +204,8 @@ type changes struct {
 	address string
 	ops     []ruleengine.Operation
 	calls   []lowering.PlannedCall // in place of ops
+	// succeeded is told of calls that ended well; may be nil.
+	succeeded func(admission.CallID)
 }
 
 func (c changes) MatchCall(call intercept.Call) (admission.CallID, string) {
@@ -213,7 +215,11 @@ func (c changes) MatchCall(call intercept.Call) (admission.CallID, string) {
 	return admission.CallID(string(call.Action) + " " + c.address), c.address
 }
 
-func (c changes) Succeeded(admission.CallID) {}
+func (c changes) Succeeded(id admission.CallID) {
+	if c.succeeded != nil {
+		c.succeeded(id)
+	}
+}
 
 func (c changes) Calls() []lowering.PlannedCall {
 	if c.calls != nil {

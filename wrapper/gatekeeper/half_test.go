@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/wrapper/intercept"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
@@ -28,7 +29,10 @@ func TestReplacesThatStopHalfWayAreTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, nil)
-			r.Plan(replacing())
+			told := 0
+			replace := replacing()
+			replace.succeeded = func(admission.CallID) { told++ }
+			r.Plan(replace)
 			for action, result := range map[intercept.Action]intercept.Result{intercept.Delete: tt.deleted, intercept.Create: tt.created} {
 				permit, _ := admitted(t, r, action)
 				if err := permit.Start(t.Context()); err != nil {
@@ -41,6 +45,9 @@ func TestReplacesThatStopHalfWayAreTold(t *testing.T) {
 					}
 				}
 				permit.Done(t.Context(), intercept.Outcome{Result: result, NewState: state})
+			}
+			if want := map[string]int{"both": 2, "half": 1, "lost": 1}[name]; told != want {
+				t.Errorf("the plan was told of %d successes", told)
 			}
 			if diff := cmp.Diff(tt.want, r.Summary().HalfDone); diff != "" {
 				t.Errorf("half done (-want +got):\n%s", diff)
