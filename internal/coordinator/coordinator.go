@@ -80,6 +80,9 @@ var (
 	ErrCredential = errors.New("the session credential is not valid")
 	// ErrToken: whoever comes over a network has to show the coordinator's token.
 	ErrToken = errors.New("the coordinator asks for its bearer token")
+	// ErrProtocol: the client is of a version that means something else by what
+	// it says.
+	ErrProtocol = errors.New("the client speaks another protocol")
 	// ErrBroken: the machine contradicted itself; nothing was journalled.
 	ErrBroken = errors.New("internal error of the coordinator")
 )

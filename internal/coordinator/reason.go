@@ -39,6 +39,7 @@ func reasons() []struct {
 		{"FOREIGN_TRANSACTION", ErrForeign},
 		{"CREDENTIAL", ErrCredential},
 		{"TOKEN", ErrToken},
+		{"PROTOCOL", ErrProtocol},
 		{"SLOW_WATCHER", ErrSlow},
 		{"UNAVAILABLE", ErrUnavailable},
 		{"BROKEN", ErrBroken},

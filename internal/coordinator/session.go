@@ -19,11 +19,17 @@ type Opened struct {
 	Credential string
 }
 
-// OpenSession begins a session with its first intent. The ids of both are
-// chosen here when they are empty.
+// OpenSession begins a session with its first intent. The id of the intent is
+// chosen here when it is empty. A live session with the same LabelOpening is the
+// same one: its answer was lost.
 func (c *Coordinator) OpenSession(ctx context.Context, session admission.Session, intent admission.Intent) (Opened, error) {
 	err := c.do(ctx, &op{
-		command: func(_ *admission.State, stamp admission.Stamp, next uint64) (admission.Command, error) {
+		command: func(st *admission.State, stamp admission.Stamp, next uint64) (admission.Command, error) {
+			if had, ok := opened(st, session.Labels[LabelOpening]); ok {
+				first, _ := st.FirstIntent(had)
+				session.ID, intent.ID = had, first.ID
+				return admission.Renew{Stamp: stamp, Session: had}, nil
+			}
 			session.ID = sessionID(session.Actor, next)
 			intent.Session = session.ID
 			if intent.ID == "" {
@@ -36,6 +42,19 @@ func (c *Coordinator) OpenSession(ctx context.Context, session admission.Session
 		return Opened{}, err
 	}
 	return Opened{Session: session.ID, Intent: intent.ID, Credential: c.credential(session.ID)}, nil
+}
+
+// opened is the live session of an opening.
+func opened(st *admission.State, opening string) (admission.SessionID, bool) {
+	if opening == "" {
+		return "", false
+	}
+	for _, s := range st.Sessions() {
+		if s.EndedAt == 0 && s.Labels[LabelOpening] == opening {
+			return s.ID, true
+		}
+	}
+	return "", false
 }
 
 // Renew is a sign of life. It returns how long the lease lasts from now; an

@@ -46,6 +46,11 @@ type SessionStatus struct {
 // overwritten.
 const LabelIdentity = "tfweaver/identity"
 
+// LabelOpening is the label of the digest of the secret with which a session
+// was opened: the same opening gets the same session. What a client says there is
+// overwritten.
+const LabelOpening = "tfweaver/opening"
+
 const (
 	// IdentityClaimed: the session came over a network with the coordinator's
 	// token; who it says it is was not verified.

@@ -7,7 +7,8 @@
 // A [Session] keeps its lease by itself. A coordinator that restarts within
 // the lease is not noticed, except as a delay: calls are repeated under the
 // same key until the lease is over and some patience too. Then the session is
-// lost, which ErrLost says.
+// lost, which ErrLost says. The first calls are repeated too: one that meets a
+// coordinator just as that ends finds its successor.
 package client
 
 import (
@@ -98,6 +99,23 @@ func (e *StaleError) Error() string { return fmt.Sprintf("%s: %s", e.Tx, ErrStal
 // Unwrap is ErrStale.
 func (e *StaleError) Unwrap() error { return ErrStale }
 
+// ProtocolError is ErrProtocol with who speaks what.
+type ProtocolError struct {
+	// Target is the coordinator's address, Version that of its program.
+	Target, Version string
+	// Theirs is the coordinator's protocol; this program's is Protocol.
+	Theirs uint32
+}
+
+// Error names both sides and the remedy.
+func (e *ProtocolError) Error() string {
+	return fmt.Sprintf("the coordinator at %s (tfweaver %s) speaks protocol %d, this program %d: use the same version of tfweaver on both sides",
+		e.Target, e.Version, e.Theirs, Protocol)
+}
+
+// Unwrap is ErrProtocol.
+func (e *ProtocolError) Unwrap() error { return ErrProtocol }
+
 // Errors that callers decide on.
 var (
 	// ErrStale: the graph moved; lower the plan anew and resubmit.
@@ -116,6 +134,10 @@ var (
 	ErrTooLate = errors.New("too late to send the call: the lease may have run out")
 	// ErrReservation: the grant is that of a reservation, which is no call.
 	ErrReservation = errors.New("a reservation is no call: nothing is sent for it")
+	// ErrProtocol: the coordinator is of a version that means something else by
+	// what is said. A session ends with it when such a one takes the place of
+	// the coordinator that it was opened with.
+	ErrProtocol = errors.New("the coordinator speaks another protocol")
 	// ErrUnreachable: no coordinator answers at the address.
 	ErrUnreachable = errors.New("the coordinator cannot be reached")
 	// ErrNoToken: a coordinator on a network asks for a token.

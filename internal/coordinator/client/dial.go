@@ -43,14 +43,17 @@ type Dialer func(ctx context.Context) (net.Conn, error)
 // Client is a connection to a coordinator. Safe for concurrent use.
 type Client struct {
 	target string
-	conn   *grpc.ClientConn
-	api    weaverv1.CoordinatorClient
+	// patience is for how long calls outside of sessions are repeated.
+	patience time.Duration
+	conn     *grpc.ClientConn
+	api      weaverv1.CoordinatorClient
 }
 
 // Dial connects to the coordinator at target, unix:///path/to/socket, and
 // makes sure that it speaks this client's protocol. ErrAddress when target is
-// no such address, ErrDenied when the socket is somebody else's, and
-// ErrUnreachable when nobody answers. A coordinator on a network asks for more:
+// no such address, ErrDenied when the socket is somebody else's, ErrProtocol for
+// a coordinator of another version, and ErrUnreachable when nobody has answered
+// for DefaultPatience: one that is being restarted is waited for. A coordinator on a network asks for more:
 // see DialWithCredentials.
 func Dial(ctx context.Context, target string) (*Client, error) {
 	return DialWithCredentials(ctx, target, Credentials{})
@@ -61,6 +64,15 @@ func Dial(ctx context.Context, target string) (*Client, error) {
 // ErrNoToken and ErrTokenRefused, ErrCertificate and ErrPlaintext say what is
 // wrong with either side. Credentials mean nothing to a socket.
 func DialWithCredentials(ctx context.Context, target string, credentials Credentials) (*Client, error) {
+	var c *Client
+	err := insist(ctx, DefaultPatience, func() (err error) {
+		c, err = dialOnce(ctx, target, credentials)
+		return err
+	})
+	return c, err
+}
+
+func dialOnce(ctx context.Context, target string, credentials Credentials) (*Client, error) {
 	if address, ok := strings.CutPrefix(target, networkScheme); ok {
 		return dialNetwork(ctx, target, address, credentials)
 	}
@@ -87,7 +99,7 @@ func dialSocket(ctx context.Context, target string) (*Client, error) {
 		return nil, fmt.Errorf("%w at %s: %w; is `tfweaver serve --listen %s` running?", ErrUnreachable, target, err, target)
 	}
 	conn.Close()
-	return DialWith(ctx, target, dial)
+	return DialWith(ctx, target, DefaultPatience, dial)
 }
 
 // maxSocketPath is the length in bytes of a socket's path: what the smallest
@@ -107,15 +119,17 @@ func socketPath(target string) (string, error) {
 }
 
 // DialWith is Dial with another way to open connections, which have to be
-// private to this user; target is what errors call the coordinator.
-func DialWith(ctx context.Context, target string, dial Dialer) (*Client, error) {
-	return connect(ctx, target, dial,
+// private to this user; target is what errors call the coordinator. It tries
+// once. The client repeats calls outside of sessions for patience while nobody
+// answers, so as to meet the coordinator that dial finds next.
+func DialWith(ctx context.Context, target string, patience time.Duration, dial Dialer) (*Client, error) {
+	return connect(ctx, target, patience, dial,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithAuthority("localhost"))
 }
 
 // connect makes a client of a way to open connections.
-func connect(ctx context.Context, target string, dial Dialer, options ...grpc.DialOption) (*Client, error) {
+func connect(ctx context.Context, target string, patience time.Duration, dial Dialer, options ...grpc.DialOption) (*Client, error) {
 	conn, err := grpc.NewClient("passthrough:///coordinator", append(options,
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return dial(ctx) }),
 		grpc.WithDisableServiceConfig(),
@@ -129,7 +143,7 @@ func connect(ctx context.Context, target string, dial Dialer, options ...grpc.Di
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", target, err)
 	}
-	c := &Client{target: target, conn: conn, api: weaverv1.NewCoordinatorClient(conn)}
+	c := &Client{target: target, patience: patience, conn: conn, api: weaverv1.NewCoordinatorClient(conn)}
 	if err := c.check(ctx); err != nil {
 		conn.Close()
 		return nil, err
@@ -139,29 +153,38 @@ func connect(ctx context.Context, target string, dial Dialer, options ...grpc.Di
 
 // check makes sure that both sides mean the same by what they say.
 func (c *Client) check(ctx context.Context) error {
-	info, err := c.Info(ctx)
+	info, err := c.api.Info(ctx, &weaverv1.InfoRequest{})
 	if err != nil {
-		return err
+		return c.explain(ctx, err)
 	}
 	if info.GetProtocol() != Protocol {
-		return fmt.Errorf("the coordinator at %s (tfweaver %s) speaks protocol %d, this program %d: use the same version of tfweaver on both sides",
-			c.target, info.GetVersion(), info.GetProtocol(), Protocol)
+		return &ProtocolError{Target: c.target, Version: info.GetVersion(), Theirs: info.GetProtocol()}
 	}
 	return nil
 }
 
+// ask puts a call outside of a session, which must be safe to repeat, until it
+// is answered or the client's patience is over.
+func ask[T any](ctx context.Context, c *Client, put func() (T, error)) (T, error) {
+	var out T
+	err := insist(ctx, c.patience, func() (err error) {
+		out, err = put()
+		return c.explain(ctx, err)
+	})
+	return out, err
+}
+
 // Info says who answers.
 func (c *Client) Info(ctx context.Context) (*weaverv1.InfoResponse, error) {
-	info, err := c.api.Info(ctx, &weaverv1.InfoRequest{})
-	return info, c.explain(ctx, err)
+	return ask(ctx, c, func() (*weaverv1.InfoResponse, error) { return c.api.Info(ctx, &weaverv1.InfoRequest{}) })
 }
 
 // Status lists everything that is going on.
 func (c *Client) Status(ctx context.Context) (coordinator.Status, error) {
 	var s coordinator.Status
-	out, err := c.api.Status(ctx, &weaverv1.StatusRequest{})
+	out, err := ask(ctx, c, func() (*weaverv1.StatusResponse, error) { return c.api.Status(ctx, &weaverv1.StatusRequest{}) })
 	if err != nil {
-		return s, c.explain(ctx, err)
+		return s, err
 	}
 	if err := json.Unmarshal(out.GetJson(), &s); err != nil {
 		return s, fmt.Errorf("read the coordinator's status: %w", err)
@@ -171,9 +194,11 @@ func (c *Client) Status(ctx context.Context) (coordinator.Status, error) {
 
 // Explain returns the report of a transaction, and its state.
 func (c *Client) Explain(ctx context.Context, tx admission.TxID) (conflict.Report, admission.Status, error) {
-	out, err := c.api.Explain(ctx, &weaverv1.ExplainRequest{Tx: string(tx)})
+	out, err := ask(ctx, c, func() (*weaverv1.ExplainResponse, error) {
+		return c.api.Explain(ctx, &weaverv1.ExplainRequest{Tx: string(tx)})
+	})
 	if err != nil {
-		return conflict.Report{}, "", c.explain(ctx, err)
+		return conflict.Report{}, "", err
 	}
 	report, err := readReport(out.GetReport())
 	return report, admission.Status(out.GetStatus()), err
@@ -183,9 +208,9 @@ func (c *Client) Explain(ctx context.Context, tx admission.TxID) (conflict.Repor
 // with a provider error.
 func (c *Client) Report(ctx context.Context) (coordinator.Report, error) {
 	var r coordinator.Report
-	out, err := c.api.Report(ctx, &weaverv1.ReportRequest{})
+	out, err := ask(ctx, c, func() (*weaverv1.ReportResponse, error) { return c.api.Report(ctx, &weaverv1.ReportRequest{}) })
 	if err != nil {
-		return r, c.explain(ctx, err)
+		return r, err
 	}
 	if err := json.Unmarshal(out.GetJson(), &r); err != nil {
 		return r, fmt.Errorf("read the coordinator's report: %w", err)

@@ -35,6 +35,8 @@ func (c *Client) explain(ctx context.Context, err error) error {
 			return fmt.Errorf("%w: %w", ErrSessionEnded, meant)
 		case errors.Is(meant, admission.ErrUnsettled):
 			return unsettled(st)
+		case errors.Is(meant, coordinator.ErrProtocol):
+			return fmt.Errorf("%w: %s", ErrProtocol, st.Message())
 		case errors.Is(meant, coordinator.ErrToken):
 			return fmt.Errorf("%w by %s: get the coordinator's token from whoever runs it", ErrTokenRefused, c.target)
 		default:
@@ -83,6 +85,18 @@ const (
 // retry repeats f while the coordinator cannot be reached, until ctx ends; after
 // patience it gives up with ErrLost. f must be safe to repeat.
 func retry(ctx context.Context, patience time.Duration, f func() error) error {
+	return repeat(ctx, patience, f, func(err error) error { return fmt.Errorf("%w: %w", ErrLost, err) })
+}
+
+// insist is retry for those who have no session yet: they have nothing to lose,
+// and after patience the error stays what it is.
+func insist(ctx context.Context, patience time.Duration, f func() error) error {
+	return repeat(ctx, patience, f, func(err error) error { return fmt.Errorf("%w (tried for %s)", err, patience) })
+}
+
+// repeat calls f while the coordinator cannot be reached, until ctx ends. What
+// it returns after patience is for over to say.
+func repeat(ctx context.Context, patience time.Duration, f func() error, over func(error) error) error {
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
@@ -93,7 +107,7 @@ func retry(ctx context.Context, patience time.Duration, f func() error) error {
 		select {
 		case <-time.After(pause):
 		case <-limit.C:
-			return fmt.Errorf("%w: %w", ErrLost, err)
+			return over(err)
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), err)
 		}

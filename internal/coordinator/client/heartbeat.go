@@ -50,6 +50,9 @@ func (s *Session) keepAlive() {
 		case errors.Is(err, ErrSessionEnded):
 			s.end(err)
 			return
+		case errors.Is(err, ErrProtocol):
+			s.end(fmt.Errorf("%w: %w", ErrSessionEnded, err))
+			return
 		case elapsed(last) > s.patience:
 			s.end(fmt.Errorf("%w: %w: no answer for %s: %w", ErrSessionEnded, ErrLost, s.patience, err))
 			return
@@ -79,18 +82,19 @@ func (h *heart) beat() error {
 
 func (h *heart) exchange(phase string) error {
 	s := h.session
-	if h.stream == nil {
-		ctx, cancel := context.WithCancel(s.signed(s.life))
-		h.stop = cancel
-		stream, err := s.client.api.Heartbeat(ctx)
-		if err != nil {
-			return s.client.explain(ctx, err)
-		}
-		h.stream = stream
+	fresh := h.stream == nil
+	var ctx context.Context
+	if fresh {
+		ctx, h.stop = context.WithCancel(s.signed(s.life))
 	}
 	// An answer that takes longer than this is as good as none.
 	patience := time.AfterFunc(max(s.lease/beatsPerLease, 100*time.Millisecond), h.stop)
 	defer patience.Stop()
+	if fresh {
+		if err := h.begin(ctx); err != nil {
+			return err
+		}
+	}
 	// Send's own error says only that the stream is over; Recv says why.
 	sent := h.stream.Send(&weaverv1.HeartbeatRequest{Phase: phase})
 	_, err := h.stream.Recv()
@@ -101,6 +105,19 @@ func (h *heart) exchange(phase string) error {
 		return explained
 	}
 	return fmt.Errorf("%w: %w", ErrUnreachable, errors.Join(sent, err))
+}
+
+// begin opens a stream, to a coordinator that may have taken another's place
+// since. The question who it is goes by the same connection: if that was lost
+// in between, so was the stream.
+func (h *heart) begin(ctx context.Context) error {
+	c := h.session.client
+	stream, err := c.api.Heartbeat(ctx)
+	if err != nil {
+		return c.explain(ctx, err)
+	}
+	h.stream = stream
+	return c.check(ctx)
 }
 
 func (h *heart) drop() {

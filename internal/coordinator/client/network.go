@@ -69,7 +69,7 @@ func dialNetwork(ctx context.Context, target, address string, c Credentials) (*C
 		var d net.Dialer
 		return d.DialContext(ctx, "tcp", address)
 	}
-	return connect(ctx, target, dial,
+	return connect(ctx, target, DefaultPatience, dial,
 		grpc.WithTransportCredentials(credentials.NewTLS(config)),
 		grpc.WithPerRPCCredentials(bearer(token)),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pulse, Timeout: pulse}))

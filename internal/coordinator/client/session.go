@@ -6,9 +6,11 @@ package client
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,8 +23,15 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 )
 
-// metadataKey carries the session's credential.
-const metadataKey = "weaver-session"
+const (
+	// metadataKey carries the session's credential.
+	metadataKey = "weaver-session"
+	// openingKey carries a secret that is the same whenever the opening of one
+	// session is repeated.
+	openingKey = "weaver-opening"
+	// protocolKey carries the protocol that the client speaks.
+	protocolKey = "weaver-protocol"
+)
 
 // firstKey begins the idempotency keys that this package chooses, beyond those
 // that callers count up from one.
@@ -51,20 +60,23 @@ type Session struct {
 }
 
 // Open begins a session and keeps its lease until it is closed or lost. The
-// session does not end with ctx.
+// session does not end with ctx. An opening whose answer was lost is repeated
+// and gets the session that was opened then.
 func (c *Client) Open(ctx context.Context, config SessionConfig) (*Session, error) {
 	lease := config.Lease
 	if lease == 0 {
 		lease = DefaultLease
 	}
-	out, err := c.api.OpenSession(ctx, &weaverv1.OpenSessionRequest{
+	in := &weaverv1.OpenSessionRequest{
 		Actor: config.Actor, Tool: config.Tool, Host: config.Host, RunUrl: config.RunURL,
 		Origin: config.Origin, Labels: config.Labels, Policy: string(config.Policy),
 		LeaseMs: lease.Milliseconds(), Phase: config.Phase,
 		Intent: &weaverv1.Intent{Objective: config.Objective, Kind: config.Kind, Links: config.Links},
-	})
+	}
+	keyed := metadata.AppendToOutgoingContext(ctx, openingKey, rand.Text(), protocolKey, strconv.Itoa(Protocol))
+	out, err := ask(keyed, c, func() (*weaverv1.OpenSessionResponse, error) { return c.api.OpenSession(keyed, in) })
 	if err != nil {
-		return nil, c.explain(ctx, err)
+		return nil, err
 	}
 	s := &Session{
 		client: c, id: out.GetSessionId(), secret: out.GetSecret(),
@@ -85,7 +97,7 @@ func (s *Session) ID() string { return s.id }
 func (s *Session) Done() <-chan struct{} { return s.life.Done() }
 
 // Err says why Done is closed; nil while the session lives. It wraps
-// ErrSessionEnded, and ErrLost if that is why.
+// ErrSessionEnded, and ErrLost or ErrProtocol if that is why.
 func (s *Session) Err() error {
 	if s.life.Err() == nil {
 		return nil
@@ -104,9 +116,10 @@ func (s *Session) SetPhase(phase string) {
 	}
 }
 
-// signed adds the session's credential to the calls made with ctx.
+// signed adds the session's credential, and what this side means by what it
+// says, to the calls made with ctx.
 func (s *Session) signed(ctx context.Context) context.Context {
-	return metadata.AppendToOutgoingContext(ctx, metadataKey, s.secret)
+	return metadata.AppendToOutgoingContext(ctx, metadataKey, s.secret, protocolKey, strconv.Itoa(Protocol))
 }
 
 // call runs f until it gets an answer, as long as the session lives.
@@ -120,7 +133,13 @@ func (s *Session) call(ctx context.Context, f func(context.Context) error) error
 	if err != nil && s.life.Err() != nil {
 		return s.Err()
 	}
-	if errors.Is(err, ErrLost) {
+	if errors.Is(err, ErrProtocol) {
+		var more *ProtocolError
+		if e := s.client.check(ctx); errors.As(e, &more) {
+			err = more
+		}
+	}
+	if errors.Is(err, ErrLost) || errors.Is(err, ErrProtocol) {
 		s.end(fmt.Errorf("%w: %w", ErrSessionEnded, err))
 		return s.Err()
 	}

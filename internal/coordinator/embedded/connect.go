@@ -18,8 +18,8 @@ import (
 	"github.com/tfweaver/tfweaver/internal/journal/bboltjournal"
 )
 
-// errLeft: the started coordinator ended in an orderly way before it was
-// reached, as one with a very short IdleExit may.
+// errLeft: a coordinator ended before it was reached, as one with a very short
+// IdleExit may.
 var errLeft = errors.New("it ended at once")
 
 // ErrNone: no coordinator of this user is running, and none has ever left a
@@ -27,13 +27,15 @@ var errLeft = errors.New("it ended at once")
 var ErrNone = errors.New("no coordinator is running")
 
 const (
-	// poll is how often a process that waits for a coordinator looks again.
-	poll = 20 * time.Millisecond
+	// poll is how often a process that waits for a coordinator looks again, and
+	// the first pause after one that ended; the pauses double up to maxPause.
+	poll     = 20 * time.Millisecond
+	maxPause = 500 * time.Millisecond
 	// target is what errors call the coordinator.
 	target = "this machine"
-	// attempts bounds how often a coordinator that ends just as it is reached
-	// is looked for again.
-	attempts = 5
+	// attempts bounds how often one is started anew that ends before it can be
+	// reached and without saying why, as one does that is killed.
+	attempts = 10
 )
 
 // Connect reaches the coordinator of this user, and starts one when there is
@@ -50,14 +52,14 @@ func Connect(ctx context.Context, o Options) (*client.Client, error) {
 	asked := ctx
 	ctx, cancel := context.WithTimeout(ctx, o.within)
 	defer cancel()
-	for range attempts {
+	for wait := poll; ; wait = min(2*wait, maxPause) {
 		// Once by hand: gRPC would reduce the error to a text.
 		conn, err := o.findOrStart(ctx)
 		if err != nil {
 			return nil, err
 		}
 		conn.Close()
-		c, err := client.DialWith(ctx, target, o.findOrStart)
+		c, err := client.DialWith(ctx, target, o.within, o.findOrStart)
 		switch {
 		case err == nil:
 			return c, nil
@@ -68,8 +70,10 @@ func Connect(ctx context.Context, o Options) (*client.Client, error) {
 		case !errors.Is(err, client.ErrUnreachable):
 			return nil, o.misunderstood(err)
 		}
+		if pause(ctx, wait) != nil {
+			return nil, o.silent("coordinators end as soon as they are reached", errors.Join(errLeft, err))
+		}
 	}
-	return nil, o.silent("coordinators end as soon as they are reached", errLeft)
 }
 
 // Resume is Connect for those who only want to know what is going on: it
@@ -115,9 +119,10 @@ func (o Options) find(ctx context.Context) (net.Conn, error) {
 }
 
 // findOrStart connects to the leader. When there is none, one process of all
-// that look for it starts one, and the others wait for that.
+// that look for it starts one, and the others wait for that. One that ends
+// without a word, as if killed, is followed by another.
 func (o Options) findOrStart(ctx context.Context) (net.Conn, error) {
-	for tries := 1; ; {
+	for tries, wait := 1, poll; ; {
 		if conn, err := o.find(ctx); err == nil {
 			return conn, nil
 		}
@@ -128,21 +133,21 @@ func (o Options) findOrStart(ctx context.Context) (net.Conn, error) {
 		if ok {
 			conn, err := o.start(ctx)
 			unlock()
-			if errors.Is(err, errLeft) && tries < attempts {
-				tries++
-				continue
+			if !errors.Is(err, errLeft) || tries == attempts || pause(ctx, wait) != nil {
+				return conn, err
 			}
-			return conn, err
+			tries, wait = tries+1, min(2*wait, maxPause)
+			continue
 		}
-		if err := pause(ctx); err != nil {
+		if err := pause(ctx, poll); err != nil {
 			return nil, o.silent("another process has been starting one for too long", err)
 		}
 	}
 }
 
-func pause(ctx context.Context) error {
+func pause(ctx context.Context, d time.Duration) error {
 	select {
-	case <-time.After(poll):
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

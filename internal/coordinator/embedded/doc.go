@@ -19,7 +19,8 @@
 // # What can go wrong
 //
 //   - The coordinator is killed: the next call of any run starts another, which
-//     knows everything that was acknowledged. Runs notice but by waiting.
+//     knows everything that was acknowledged. Runs notice but by waiting, also
+//     those that were just starting or greeting it.
 //   - It is stopped by a signal: nobody may take its place, as it would go on
 //     deciding once it is continued. A run that comes gets a StartError that
 //     names the process.

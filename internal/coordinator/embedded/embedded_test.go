@@ -46,6 +46,9 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(playCoordinator(os.Args[2], os.Args[3]))
 	}
+	if len(os.Args) > 5 && os.Args[1] == "mortal" {
+		os.Exit(playMortal(os.Args[2], os.Args[3], os.Args[4], os.Args[5]))
+	}
 	if len(os.Args) > 3 && os.Args[1] == "run" {
 		os.Exit(playRun(os.Args[2], os.Args[3]))
 	}

@@ -5,6 +5,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -43,7 +44,7 @@ func (o Options) start(ctx context.Context) (net.Conn, error) {
 			return o.afterEnd(ctx, pid, err)
 		default:
 		}
-		if err := pause(ctx); err != nil {
+		if err := pause(ctx, poll); err != nil {
 			return nil, o.silent("the one that was started (process "+strconv.Itoa(pid)+") does not answer", err)
 		}
 	}
@@ -63,7 +64,7 @@ func (o Options) launch() (pid int, ended <-chan error, err error) {
 }
 
 // afterEnd is called when the started coordinator has ended. That is no error
-// when another one has appeared.
+// when another one has appeared. The error is errLeft when it did not say why.
 func (o Options) afterEnd(ctx context.Context, pid int, err error) (net.Conn, error) {
 	if conn, findErr := o.find(ctx); findErr == nil {
 		return conn, nil
@@ -71,10 +72,11 @@ func (o Options) afterEnd(ctx context.Context, pid int, err error) (net.Conn, er
 	if reason, ok := o.confession(pid); ok {
 		return nil, &StartError{Reason: reason, Err: err}
 	}
-	if err == nil {
-		err = errLeft
+	how := errLeft
+	if err != nil {
+		how = err
 	}
-	return nil, o.silent(fmt.Sprintf("%s ended without a word (%v)", o.Executable, err), err)
+	return nil, o.silent(fmt.Sprintf("%s ended without a word (%v)", o.Executable, how), errors.Join(errLeft, err))
 }
 
 // silent is a failure of which only the log may tell more.

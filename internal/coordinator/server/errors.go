@@ -40,7 +40,8 @@ func code(err error) codes.Code {
 		return codes.NotFound
 	case errors.Is(err, admission.ErrDuplicate):
 		return codes.AlreadyExists
-	case errors.Is(err, admission.ErrNoSession), errors.Is(err, admission.ErrStatus), errors.Is(err, admission.ErrUnsettled):
+	case errors.Is(err, admission.ErrNoSession), errors.Is(err, admission.ErrStatus), errors.Is(err, admission.ErrUnsettled),
+		errors.Is(err, coordinator.ErrProtocol):
 		return codes.FailedPrecondition
 	case errors.Is(err, errInput), errors.Is(err, admission.ErrMalformed), errors.Is(err, admission.ErrMisplaced),
 		errors.Is(err, admission.ErrKeyReused), errors.Is(err, admission.ErrUndeclared):

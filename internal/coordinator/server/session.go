@@ -5,10 +5,13 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"strconv"
 	"time"
 
 	"google.golang.org/grpc"
@@ -19,8 +22,20 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 )
 
-// MetadataKey carries the session's credential.
-const MetadataKey = "weaver-session"
+const (
+	// MetadataKey carries the session's credential.
+	MetadataKey = "weaver-session"
+	// OpeningKey carries a secret of the client's choice, random and of MinOpening
+	// bytes or more, by which OpenSession can be repeated: the same one gets the
+	// same session. Without it every call opens another.
+	OpeningKey = "weaver-opening"
+	// ProtocolKey carries the protocol that the client speaks. A coordinator
+	// that took another's place refuses the sessions of another protocol by it.
+	ProtocolKey = "weaver-protocol"
+	// MinOpening is the least length of an opening's secret, which brings the
+	// session's credential to whoever knows it.
+	MinOpening = 22
+)
 
 // Limits of what a session may say about itself.
 const (
@@ -40,11 +55,38 @@ const (
 // session authenticates the caller.
 func (s *Server) session(ctx context.Context) (admission.SessionID, error) {
 	md, _ := metadata.FromIncomingContext(ctx)
+	if err := understood(md); err != nil {
+		return "", err
+	}
 	values := md.Get(MetadataKey)
 	if len(values) != 1 {
 		return "", fmt.Errorf("the call names no session: %w", coordinator.ErrCredential)
 	}
 	return s.c.Authenticate(values[0])
+}
+
+// understood refuses a client that says that it speaks another protocol.
+func understood(md metadata.MD) error {
+	for _, theirs := range md.Get(ProtocolKey) {
+		if theirs != strconv.Itoa(Protocol) {
+			return fmt.Errorf("%w: %.8q, and this coordinator %d: use the same version of tfweaver on both sides", coordinator.ErrProtocol, theirs, Protocol)
+		}
+	}
+	return nil
+}
+
+// opening is the digest of the secret with which a session is opened, by which
+// others cannot open it; empty when there is none.
+func opening(md metadata.MD) (string, error) {
+	values := md.Get(OpeningKey)
+	if len(values) == 0 {
+		return "", nil
+	}
+	if len(values) > 1 || len(values[0]) < MinOpening || len(values[0]) > maxName {
+		return "", fmt.Errorf("%w: the secret of an opening has %d to %d bytes", errInput, MinOpening, maxName)
+	}
+	sum := sha256.Sum256([]byte(values[0]))
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // Info says who answers.
@@ -62,7 +104,16 @@ func (s *Server) OpenSession(ctx context.Context, in *weaverv1.OpenSessionReques
 	if err != nil {
 		return nil, toStatus(err)
 	}
+	md, _ := metadata.FromIncomingContext(ctx)
+	digest, err := opening(md)
+	if err := errors.Join(err, understood(md)); err != nil {
+		return nil, toStatus(err)
+	}
 	session.Labels[coordinator.LabelIdentity] = identity(visitorOf(ctx))
+	delete(session.Labels, coordinator.LabelOpening)
+	if digest != "" {
+		session.Labels[coordinator.LabelOpening] = digest
+	}
 	opened, err := s.c.OpenSession(ctx, session, intent)
 	if err != nil {
 		return nil, toStatus(err)
