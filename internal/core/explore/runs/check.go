@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/mode"
 )
 
 // Violation is a broken invariant.
@@ -154,6 +155,9 @@ func checkState(w *world) *Violation {
 	if !w.state.Settled() {
 		return broken("I13 NoLostWakeup", "a waiter would be judged differently now")
 	}
+	if v := checkHolders(w); v != nil {
+		return v
+	}
 	for b := range buckets {
 		low, high := w.use[b], w.use[b]
 		for i := range w.config.Runs {
@@ -170,6 +174,33 @@ func checkState(w *world) *Violation {
 			return broken("I5 EscrowSup", "bucket %d may reach %d of %d", b, high, w.limits[b])
 		case level.Sup < high || level.Inf > low:
 			return broken("I6 EscrowInf", "bucket %d may be %d to %d, and is held for %d to %d", b, low, high, level.Inf, level.Sup)
+		}
+	}
+	return nil
+}
+
+// checkHolders: what runs hold is compatible, and who waits is told for whom.
+func checkHolders(w *world) *Violation {
+	claims := w.state.Claims()
+	for i, c := range claims {
+		p, _ := w.state.Tx(c.Plan)
+		for _, want := range c.Locks {
+			for _, h := range w.state.Locks().Holders(want.Node) {
+				if tx, _ := w.state.Tx(admission.TxID(h.Owner)); tx.Session != p.Session && !mode.Compatible(h.Mode, want.Mode) {
+					return broken("I1 CompatibleHolders", "%s holds %s inside claim %s", tx.ID, want.Node, c.ID)
+				}
+			}
+		}
+		for _, o := range claims[i+1:] {
+			q, _ := w.state.Tx(o.Plan)
+			if _, _, clash := c.Locks.Clash(o.Locks); clash && q.Session != p.Session {
+				return broken("I1 CompatibleHolders", "claims %s and %s", c.ID, o.ID)
+			}
+		}
+	}
+	for _, id := range w.state.Waiting() {
+		if len(w.state.Blockers(id)) == 0 {
+			return broken("I17 Attribution", "%s waits for no reason", id)
 		}
 	}
 	return nil

@@ -11,5 +11,11 @@
 // the coordinator (I21); what is in use never exceeds a limit (I5), and the
 // bounds on it hold (I6); what a plan has reserved is its own (I23, I26); a read
 // that proves nothing settles nothing (I18, I25); every wait ends (I12, I22); no
-// wake-up is lost (I13); replay gives the same state (I14).
+// wake-up is lost (I13); replay gives the same state (I14), also where the
+// machine is read from its snapshot every few steps; what claims and calls hold
+// is compatible (I1), and who waits is told for whom (I17).
+//
+// Some runs go on whatever is in their way, in the mode that only watches: what
+// they do to themselves is not judged, and nor are objects that they wrote
+// without holding them; everything else has to stay true.
 package runs

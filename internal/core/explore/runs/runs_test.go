@@ -29,13 +29,20 @@ func budget(t *testing.T) int {
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	seed, _ := strconv.Atoi(os.Getenv("RUNS_SEED"))
-	var total Stats
-	for c := range Generate(seed, 150*budget(t)) {
-		stats, err := Explore(c, 1100*budget(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		total.add(stats)
+	const parts = 3
+	for part := range parts {
+		t.Run(strconv.Itoa(part), func(t *testing.T) {
+			t.Parallel()
+			var total Stats
+			n := 150 * budget(t) / parts
+			for c := range Generate(seed+part*n, n) {
+				stats, err := Explore(c, 1000*budget(t))
+				if err != nil {
+					t.Fatal(err)
+				}
+				total.add(stats)
+			}
+			t.Logf("%d configurations, %d distinct states, %d steps; %d capped", total.Configs, total.States, total.Steps, total.Capped)
+		})
 	}
-	t.Logf("%d configurations, %d distinct states, %d steps; %d capped", total.Configs, total.States, total.Steps, total.Capped)
 }
