@@ -6,6 +6,7 @@ package admission
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tfweaver/tfweaver/internal/core/escrow"
@@ -270,16 +271,17 @@ func (s *State) foldMeasured(e Measured) error {
 	return nil
 }
 
-// forgetBuckets drops the counts of an object that is gone. One that is still
-// in use stays.
-func (s *State) forgetBuckets(id graph.NodeID) {
-	if len(s.read) == 0 {
-		return
-	}
-	prefix := string(id) + "#"
-	for _, k := range s.escrow.Buckets() {
-		if strings.HasPrefix(string(k), prefix) && s.escrow.Forget(k) == nil {
-			delete(s.read, k)
+// forgetBuckets drops the counts of objects that are gone. One that is still in
+// use stays.
+func (s *State) forgetBuckets(gone []graph.NodeID) {
+	keys := s.escrow.Buckets()
+	for _, id := range gone {
+		prefix := escrow.Key(id) + "#"
+		i, _ := slices.BinarySearch(keys, prefix)
+		for ; i < len(keys) && strings.HasPrefix(string(keys[i]), string(prefix)); i++ {
+			if s.escrow.Forget(keys[i]) == nil {
+				delete(s.read, keys[i])
+			}
 		}
 	}
 }

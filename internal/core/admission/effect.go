@@ -131,6 +131,7 @@ func (s *State) bury(id graph.NodeID, by SessionID, c graph.Change) {
 			gone = append(gone, n.ID)
 		}
 	}
+	s.forgetBuckets(gone)
 	for _, g := range gone {
 		s.graph.Update(g, func(n *graph.Node) {
 			n.Lifecycle, n.Digest, n.ObservedAt = graph.Absent, "", c.At
@@ -139,7 +140,6 @@ func (s *State) bury(id graph.NodeID, by SessionID, c graph.Change) {
 			n.Touch(string(by), s.index)
 		})
 		s.graph.SetEdges(g, nil)
-		s.forgetBuckets(g)
 		if c.Session != "" {
 			s.remember(g, c)
 		}

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/tfweaver/tfweaver/internal/core/escrow"
+	"github.com/tfweaver/tfweaver/internal/core/graph"
 )
 
 // bury lets so many transactions end that everything before is forgotten that
@@ -74,5 +76,23 @@ func TestReservationOutlivesItsEnd(t *testing.T) {
 	}
 	if n := len(m.ongoing) + len(m.within) + len(m.plans) + len(m.claims); n != 0 {
 		t.Errorf("%d things are left of the plan", n)
+	}
+}
+
+// TestBucketsGoWithTheirObject: the counts of an object are forgotten with it,
+// whether anybody has ever read them or not, and those of its neighbour stay.
+func TestBucketsGoWithTheirObject(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "a")
+	for _, path := range []string{"r/g/net", "r/g/net2"} {
+		q := write("a", Create, "r/g/vm of "+graph.NodeID(path[4:]))
+		q.Effects = escrow.Collect(escrow.Effect{Bucket: BucketOf(graph.NodeID(path), "addresses"), Amount: 1})
+		m.submit(TxID("t "+path), q)
+		m.finish(TxID("t "+path), Succeeded, true)
+	}
+	m.submit("d", write("a", Delete, "r/g/net"))
+	m.finish("d", Succeeded, false)
+	if d := cmp.Diff([]escrow.Key{BucketOf("r/g/net2", "addresses")}, m.Capacity().Buckets()); d != "" {
+		t.Error(d)
 	}
 }
