@@ -10,4 +10,9 @@
 // Verdicts come from the cloud's activity log. Tests that judge time run alone,
 // before the parallel ones, and allow for a busy machine; package
 // acceptance/measure prints the figures themselves.
+//
+// What depends on chance has a command of its own that goes on for as long as one
+// likes, and a few of its rounds are among the tests: acceptance/kill ends
+// processes at random moments, acceptance/replace lets a replace and a destroy
+// collide.
 package acceptance

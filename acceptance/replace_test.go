@@ -127,3 +127,49 @@ func together(t *testing.T, log activity.Log, since time.Time, calls int) {
 		t.Errorf("the calls came from %v", order)
 	}
 }
+
+// TestNobodyGetsBetweenAReplace: while a machine is replaced it does not exist for
+// a moment, and its interface, which belongs to another state, is free. Whoever
+// wants to delete the interface is kept out until the machine is there again, and
+// then told that it needs the interface.
+func TestNobodyGetsBetweenAReplace(t *testing.T) {
+	t.Parallel()
+	setup := lab.Setup{Cloud: fast()}
+	setup.Cloud.Latencies["virtual_machine"] = 3 * time.Second
+	b := newBench(t, setup)
+	if err := b.Cloud.Furnish(b.ctx, "net"); err != nil {
+		t.Fatal(err)
+	}
+	networkOwner := b.workspace("netowner", subnet("net", "s", 1)+inSubnet("nic", "simcloud_subnet.s.id"))
+	b.succeeded(b.applyAll(woven, networkOwner)...)
+	nic := fmt.Sprintf("network_interface_ids = [%q]", cloudPrefix+"networkInterfaces/nic")
+	owner := b.workspace("owner", machine("m", nic, `image = "v1"`))
+	b.succeeded(b.applyAll(woven, owner)...)
+	if err := owner.Configure(machine("m", nic, `image = "v2"`)); err != nil {
+		t.Fatal(err)
+	}
+	replace := b.start(wovenFor("move the machine to v2"), owner, "apply", "-auto-approve", "-no-color")
+	b.awaitOf(replace, "the machine is being deleted", func(log activity.Log) bool { return len(ofType(log, "virtualMachines")) > 1 })
+	remove := b.start(wovenFor("tidy up"), networkOwner, "destroy", "-auto-approve", "-no-color")
+	b.wait(replace, remove)
+	b.succeeded(replace)
+	if remove.ExitCode != 1 {
+		t.Errorf("exit code %d of who wants the interface away", remove.ExitCode)
+	}
+	says(t, "the refusal", remove.Said(), `nic`, `owner`)
+	if n := len(ofType(b.clean(), "networkInterfaces")); n != 1 {
+		t.Errorf("%d operations on the interface, want its creation alone", n)
+	}
+	b.unchanged(owner)
+}
+
+// inSubnet is an interface in a subnet that is given as an expression.
+func inSubnet(name, subnet string) string {
+	return fmt.Sprintf(`resource "simcloud_network_interface" "%[1]s" {
+  name                = "%[1]s"
+  resource_group_name = "shared"
+  location            = "westeurope"
+  subnet_id           = %[2]s
+}
+`, name, subnet)
+}
