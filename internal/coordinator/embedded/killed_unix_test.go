@@ -51,16 +51,21 @@ func playMortal(dir, idle, seedText, killsText string) int {
 		return 2
 	}
 	if killed < limit {
-		go dieOnce(dir, rand.New(rand.NewPCG(s, uint64(n))))
+		moments := rand.New(rand.NewPCG(s, uint64(n)))
+		go dieOnce(dir, moments)
 	}
 	return playCoordinator(dir, idle)
 }
 
-// dieOnce kills this process: one in five from its first moment on, the others
-// at some time after they can be found.
+// dieOnce kills this process: one in eight at its first moment, as many soon
+// after that, and the others at some time after they can be found.
 func dieOnce(dir string, moments *rand.Rand) {
-	within := 40 * time.Millisecond
-	if moments.IntN(5) > 0 {
+	within := time.Nanosecond
+	switch moments.IntN(8) {
+	case 0:
+	case 1:
+		within = 40 * time.Millisecond
+	default:
 		within = 200 * time.Millisecond
 		for {
 			if l, ok, err := server.ReadLeader(dir); err == nil && ok && l.PID == os.Getpid() {
