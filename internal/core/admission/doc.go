@@ -31,10 +31,32 @@
 // where another session promised the same; and promises that would wait for
 // each other in a ring are refused to the one who closes the ring.
 //
+// # Plans and claims
+//
+// An approved plan is reserved by one transaction of its own, with [Reserve] and
+// all its calls: their order, what they do to capacity, and which are one intent.
+// It waits in the queue like any other and holds capacity only. Its calls stand
+// in the queue at its ticket; they may wait for locks, and never for capacity.
+//
+// The first call of an intent is admitted together with a claim: all locks that
+// the other calls of the intent, and everything unfinished that the plan orders
+// before them, will need towards other runs. Inside it, a call waits for calls of
+// its own run and for nothing else; what was not foreseen is given at once or
+// refused. A call that must not be sent any more, because one that belongs with
+// it has failed, is refused or taken back, and what was reserved for it returned.
+//
+// # Settlement and passing
+//
+// What a read of the cloud proves about a call whose outcome is not known is in
+// settle.go. Who passes a decision ([Pass], or [Request.Advisory]) goes on
+// without locks: nobody else's guarantees change, and it is on record.
+//
 // # Order
 //
 // Every command that may let somebody go on ends with one pass over the queue
-// in the order of the tickets. Starting a call and losing its answer let nobody
-// go on: neither frees a lock, and whether a promised object is there does not
-// depend on them.
+// in the order of the tickets; a claim that begins or ends, and an intent that
+// has become impossible, concern earlier waiters too and make it two. Starting a
+// call lets nobody go on. Losing its answer frees no lock either, and whether a
+// promised object is there does not depend on it; what it gives back is capacity
+// of calls that the run will not send now.
 package admission
