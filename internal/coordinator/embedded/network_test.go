@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tfweaver/tfweaver/internal/coordinator/server"
 )
 
 // TestNetworkFileSystem: nobody connects, serves or makes anything where two
@@ -41,7 +43,7 @@ func TestNetworkFileSystem(t *testing.T) {
 		_, connectErr := Connect(t.Context(), o)
 		for what, err := range map[string]error{"Connect": connectErr, "Serve": Serve(t.Context(), o)} {
 			var start *StartError
-			var network *NetworkError
+			var network *server.NetworkError
 			if !errors.As(err, &start) || !errors.As(err, &network) || network.Type != "nfs" {
 				t.Fatalf("%s: %v; want a start error about the network file system", what, err)
 			}
@@ -60,7 +62,7 @@ func TestNetworkFileSystem(t *testing.T) {
 // TestUnknownFileSystem: what cannot be told is no reason to refuse.
 func TestUnknownFileSystem(t *testing.T) {
 	t.Parallel()
-	for _, ask := range []fileSystem{
+	for _, ask := range []server.FileSystem{
 		func(string) (string, bool, error) { return "", false, errors.ErrUnsupported },
 		func(string) (string, bool, error) { return "ext4", false, nil },
 	} {
@@ -71,18 +73,5 @@ func TestUnknownFileSystem(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// TestTemporaryFolderIsLocal: the system's answer is understood.
-func TestTemporaryFolderIsLocal(t *testing.T) {
-	t.Parallel()
-	kind, network, err := systemFileSystem(existing(t.TempDir()))
-	if errors.Is(err, errors.ErrUnsupported) {
-		t.Log("this system does not tell")
-		return
-	}
-	if err != nil || network || kind == "" {
-		t.Errorf("the folder for temporary files is on %q, network %v, %v", kind, network, err)
 	}
 }

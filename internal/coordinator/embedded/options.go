@@ -49,8 +49,9 @@ type Options struct {
 	// Logger is that of Serve; nil discards.
 	Logger *slog.Logger
 
-	// fileSystem and within are systemFileSystem and startWithin but in tests.
-	fileSystem fileSystem
+	// fileSystem and within are server.SystemFileSystem and startWithin but in
+	// tests.
+	fileSystem server.FileSystem
 	within     time.Duration
 }
 
@@ -92,7 +93,7 @@ func (o Options) complete() (Options, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.fileSystem == nil {
-		o.fileSystem = systemFileSystem
+		o.fileSystem = server.SystemFileSystem
 	}
 	if o.within == 0 {
 		o.within = startWithin

@@ -32,6 +32,7 @@ func Serve(ctx context.Context, o Options) error {
 	err = server.Run(ctx, server.Config{
 		Address:    func(epoch uint64) string { return "unix://" + o.socket(epoch) },
 		Dir:        o.Dir,
+		FileSystem: o.fileSystem,
 		LeadWithin: leadWithin,
 		IdleExit:   o.IdleExit,
 		Version:    o.Version,

@@ -28,8 +28,10 @@ type Config struct {
 	// Address makes the address once the epoch is known; it takes the place
 	// of Listen where every leader has an address of its own.
 	Address func(epoch uint64) string
-	// Dir is the folder of the journal.
+	// Dir is the folder of the journal, on a disk of this machine.
 	Dir string
+	// FileSystem is asked about Dir; nil means SystemFileSystem.
+	FileSystem FileSystem
 	// LeadWithin is how long to wait for a journal that another process
 	// holds; 0 waits until the context ends.
 	LeadWithin time.Duration
@@ -50,11 +52,15 @@ type Config struct {
 // Run leads the journal in config.Dir and serves it until ctx ends or nobody
 // was there for config.IdleExit. The journal is released last. It returns nil
 // after an orderly end, and an InUseError when another process holds the journal
-// for longer than config.LeadWithin. While it serves, a file beside the journal
+// for longer than config.LeadWithin. It is a NetworkError when other machines
+// share the folder. While it serves, a file beside the journal
 // says so: see ReadLeader.
 func Run(ctx context.Context, config Config) (err error) {
 	guard, err := prepare(config) // before the journal is touched
 	if err != nil {
+		return err
+	}
+	if err := config.onDisk(); err != nil {
 		return err
 	}
 	j, err := bboltjournal.Open(config.Dir)
@@ -73,6 +79,18 @@ func Run(ctx context.Context, config Config) (err error) {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	return serve(ctx, config, c, s)
+}
+
+// onDisk makes sure that no other machine leads the journal, too.
+func (c Config) onDisk() error {
+	ask, log := c.FileSystem, c.Logger
+	if ask == nil {
+		ask = SystemFileSystem
+	}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return ask.Local(c.Dir, "name one on a disk of this machine with --dir; the other machines reach this coordinator at its address, not at its folder", log)
 }
 
 // processesName is the file beside the journal about the processes of sessions.

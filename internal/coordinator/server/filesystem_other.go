@@ -3,10 +3,11 @@
 
 //go:build !linux && !darwin && !windows
 
-package embedded
+package server
 
 import "errors"
 
-func systemFileSystem(string) (kind string, network bool, err error) {
+// SystemFileSystem is what the operating system says.
+func SystemFileSystem(string) (kind string, network bool, err error) {
 	return "", false, errors.ErrUnsupported
 }

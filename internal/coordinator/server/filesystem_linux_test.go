@@ -1,7 +1,7 @@
 // Copyright (c) The tfweaver authors
 // SPDX-License-Identifier: MPL-2.0
 
-package embedded
+package server
 
 import (
 	"strings"

@@ -1,7 +1,7 @@
 // Copyright (c) The tfweaver authors
 // SPDX-License-Identifier: MPL-2.0
 
-package embedded
+package server
 
 import (
 	"bufio"
@@ -52,7 +52,8 @@ func networkFUSE(kind string) bool {
 	}, strings.ToLower(name))
 }
 
-func systemFileSystem(dir string) (kind string, network bool, err error) {
+// SystemFileSystem is what the operating system says.
+func SystemFileSystem(dir string) (kind string, network bool, err error) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {
 		return "", false, fmt.Errorf("statfs %s: %w", dir, err)

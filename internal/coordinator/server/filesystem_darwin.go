@@ -1,7 +1,7 @@
 // Copyright (c) The tfweaver authors
 // SPDX-License-Identifier: MPL-2.0
 
-package embedded
+package server
 
 import (
 	"fmt"
@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func systemFileSystem(dir string) (kind string, network bool, err error) {
+// SystemFileSystem is what the operating system says.
+func SystemFileSystem(dir string) (kind string, network bool, err error) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {
 		return "", false, fmt.Errorf("statfs %s: %w", dir, err)

@@ -1,7 +1,7 @@
 // Copyright (c) The tfweaver authors
 // SPDX-License-Identifier: MPL-2.0
 
-package embedded
+package server
 
 import (
 	"fmt"
@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func systemFileSystem(dir string) (kind string, network bool, err error) {
+// SystemFileSystem is what the operating system says.
+func SystemFileSystem(dir string) (kind string, network bool, err error) {
 	volume := filepath.VolumeName(dir)
 	if strings.HasPrefix(volume, `\\`) && !strings.HasPrefix(volume, `\\?\`) && !strings.HasPrefix(volume, `\\.\`) {
 		return "network share", true, nil
