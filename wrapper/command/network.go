@@ -4,6 +4,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -34,9 +35,10 @@ func (e *exposedError) Error() string {
 }
 
 // secured makes sure that an address on the network is served with TLS and a
-// token, and a socket without what it has no use for.
-func (c serveCommand) secured(host string) error {
-	options := []struct{ name, value string }{{"-tls-cert", c.TLSCert}, {"-tls-key", c.TLSKey}, {"-token-file", c.TokenFile}}
+// token, in a file or in the environment, and a socket without what it has no use
+// for.
+func (c serveCommand) secured(host, token string) error {
+	options := []struct{ name, value string }{{"-tls-cert", c.TLSCert}, {"-tls-key", c.TLSKey}, {"-token-file", cmp.Or(c.TokenFile, token)}}
 	open := onNetwork(c.Listen)
 	var missing []string
 	for _, o := range options {
@@ -99,5 +101,13 @@ func (c serveCommand) invitation(address, host string) string {
 		at = networkScheme + net.JoinHostPort(reachable(c.Listen, host), port)
 	}
 	return fmt.Sprintf("To share it, put this into .tfweaver.hcl at the root of each repository, with the certificate beside it:\n\n%s\n"+
-		"and give runs the content of %s as %s.\n", settingsExample(at, filepath.Base(c.TLSCert)), c.TokenFile, arguments.TokenVariable)
+		"and give runs %s as %s.\n", settingsExample(at, filepath.Base(c.TLSCert)), c.secret(), arguments.TokenVariable)
+}
+
+// secret says which token runs have to show.
+func (c serveCommand) secret() string {
+	if c.TokenFile == "" {
+		return "the token of this process's environment"
+	}
+	return "the content of " + c.TokenFile
 }

@@ -85,11 +85,21 @@ var servedAt = regexp.MustCompile(`Serving (tcp://\S+),`)
 
 func serveNetwork(t *testing.T) daemon {
 	t.Helper()
+	return serveNetworkWith(t, func(r *rig, token string) {
+		file := filepath.Join(t.TempDir(), "token")
+		write(t, file, token+"\n", 0o600)
+		r.Args = append(r.Args, "-token-file="+file)
+	})
+}
+
+// serveNetworkWith starts it as give has given it its token.
+func serveNetworkWith(t *testing.T, give func(r *rig, token string)) daemon {
+	t.Helper()
 	dir := t.TempDir()
 	cert, key := certificate(t, dir)
 	d := daemon{ca: cert, token: strings.Repeat("t0ken", 8), said: &heard{}}
-	write(t, filepath.Join(dir, "token"), d.token+"\n", 0o600)
-	r := newRig(t, "serve", "-listen=tcp://127.0.0.1:0", "-tls-cert="+cert, "-tls-key="+key, "-token-file="+filepath.Join(dir, "token"), "-dir="+filepath.Join(dir, "journal"))
+	r := newRig(t, "serve", "-listen=tcp://127.0.0.1:0", "-tls-cert="+cert, "-tls-key="+key, "-dir="+filepath.Join(dir, "journal"))
+	give(r, d.token)
 	r.Stderr = d.said
 	ended := make(chan int, 1)
 	go func() { ended <- r.Run(t.Context()) }()
@@ -169,6 +179,21 @@ func TestTwoHomesShareANetworkCoordinator(t *testing.T) {
 	}
 	if strings.Contains(d.said.String()+first.stderr.String()+second.stderr.String()+asked.stdout.String(), d.token) {
 		t.Error("the token is told")
+	}
+}
+
+// TestTokenOfTheEnvironment: a daemon takes its token from the environment where
+// no file is named, and tells it to nobody.
+func TestTokenOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	d := serveNetworkWith(t, func(r *rig, token string) { r.Env = r.Env.With("TFWEAVER_TOKEN", token) })
+	for token, code := range map[string]int{d.token: 0, strings.Repeat("x", 40): ExitSetup} {
+		r := newRig(t, "status", "-weaver-coordinator="+d.address)
+		r.Env = append(r.Env, "TFWEAVER_CA_FILE="+d.ca, "TFWEAVER_TOKEN="+token)
+		r.run(t, code)
+	}
+	if said := d.said.String(); !strings.Contains(said, "environment as TFWEAVER_TOKEN") || strings.Contains(said, d.token) {
+		t.Errorf("the daemon says: %s", said)
 	}
 }
 

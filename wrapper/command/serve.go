@@ -33,18 +33,22 @@ func (a *App) serve(ctx context.Context, c serveCommand) error {
 	if !c.Embedded && c.Listen == "" {
 		return &arguments.UsageError{Name: "--listen", Reason: "name where to listen, such as unix:///run/tfweaver/socket or tcp://HOST:PORT"}
 	}
+	var token string // of the environment: a supervisor may keep it there
+	if onNetwork(c.Listen) && c.TokenFile == "" {
+		token = a.Env.Get(arguments.TokenVariable)
+	}
 	if !c.Embedded {
-		if err := c.secured(a.System.Host); err != nil {
+		if err := c.secured(a.System.Host, token); err != nil {
 			return err
 		}
 	}
-	if err := a.lead(ctx, c); err != nil {
+	if err := a.lead(ctx, c, token); err != nil {
 		return &serveError{err}
 	}
 	return nil
 }
 
-func (a *App) lead(ctx context.Context, c serveCommand) error {
+func (a *App) lead(ctx context.Context, c serveCommand, token string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -69,7 +73,7 @@ func (a *App) lead(ctx context.Context, c serveCommand) error {
 		dir = filepath.Join(state, "daemon")
 	}
 	return server.Run(ctx, server.Config{
-		Listen: c.Listen, Security: server.Security{CertFile: c.TLSCert, KeyFile: c.TLSKey, TokenFile: c.TokenFile}, Dir: dir, LeadWithin: refuseWithin, IdleExit: c.IdleExit, Version: tfweaver.Version, Logger: serveLog(a.Stderr),
+		Listen: c.Listen, Security: server.Security{CertFile: c.TLSCert, KeyFile: c.TLSKey, TokenFile: c.TokenFile, Token: token}, Dir: dir, LeadWithin: refuseWithin, IdleExit: c.IdleExit, Version: tfweaver.Version, Logger: serveLog(a.Stderr),
 		Ready: func(address string, epoch uint64) error {
 			_, err := fmt.Fprintf(a.Stderr, "Serving %s, journal in %s (epoch %d). Ctrl-C to end.\n%s", address, dir, epoch, c.invitation(address, a.System.Host))
 			return err
