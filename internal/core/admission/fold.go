@@ -239,14 +239,19 @@ func (s *State) proceed(tx *Tx, f phase) {
 }
 
 // advance stores a plan of which calls may have died. What was reserved for them
-// is nobody's any more, and nobody may hope for their frees.
+// is nobody's any more, and nobody may hope for their frees. One that may be sent
+// at any moment keeps what it holds until it is taken back.
 func (s *State) advance(id TxID, next *plan) {
 	old := s.plans[id]
 	s.plans[id] = next
 	owner := escrow.Owner(id)
 	for j, f := range next.phases {
-		if f == dead && old.phases[j] == pending && s.escrow.Has(owner, next.calls[j].ID) {
-			_ = s.escrow.Settle(owner, next.calls[j].ID, escrow.Refused, s.index)
+		c := next.calls[j].ID
+		if f != dead || old.phases[j] != pending || !s.escrow.Has(owner, c) {
+			continue
+		}
+		if e := s.txs[s.ongoing[call{id, c}]]; e == nil || e.Status != Admitted {
+			_ = s.escrow.Settle(owner, c, escrow.Refused, s.index)
 		}
 	}
 }
