@@ -193,6 +193,11 @@ func TestFoldRefusesWhatDoesNotFollow(t *testing.T) {
 		"stale holder":     TxStaled{Tx: "held"},
 		"reject holder":    TxRejected{Tx: "held"},
 		"observe nobody":   Observed{Session: "x"},
+		"claim nothing":    ClaimAdmitted{Claim: Claim{ID: "held", Plan: "x"}},
+		"end no claim":     ClaimEnded{Claim: "held"},
+		"pass a holder":    TxPassed{Tx: "held", Token: 9},
+		"bury nobody":      SenderDied{Session: "x"},
+		"measure nonsense": Measured{Session: "a", Readings: []Reading{{Limit: escrow.At(1)}}},
 	} {
 		s := m.Clone()
 		if err := s.Fold(s.Index()+1, s.Now(), []Event{e}); !errors.Is(err, ErrReplay) {

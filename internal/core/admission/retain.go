@@ -138,7 +138,7 @@ func (s *State) forgetSubtree(root graph.NodeID) {
 	var all []graph.NodeID
 	for n := range s.graph.Subtree(root) {
 		stands := n.Kind != graph.Resource && (n.BoundTo != "" || !n.Lifecycle.Live())
-		if !stands || s.locks.Strongest(n.ID) != mode.NL {
+		if !stands || s.locks.Strongest(n.ID) != mode.NL || s.claimed.Strongest(n.ID) != mode.NL {
 			return
 		}
 		all = append(all, n.ID)
