@@ -59,6 +59,11 @@ const (
 // Status, Report, Watch and Resolve need none: whoever can reach the socket may
 // ask. A coordinator that listens on the network asks for a bearer token, in
 // the metadata key "authorization", before anything else.
+//
+// OpenSession can be repeated when its answer was lost: the same random secret in
+// the metadata key "weaver-opening" gets the same session. Whoever says in
+// "weaver-protocol" which protocol it speaks is refused, with the reason PROTOCOL,
+// by a coordinator that speaks another.
 type CoordinatorClient interface {
 	// Info says who answers and in which version.
 	Info(ctx context.Context, in *InfoRequest, opts ...grpc.CallOption) (*InfoResponse, error)
@@ -401,6 +406,11 @@ func (c *coordinatorClient) Resolve(ctx context.Context, in *ResolveRequest, opt
 // Status, Report, Watch and Resolve need none: whoever can reach the socket may
 // ask. A coordinator that listens on the network asks for a bearer token, in
 // the metadata key "authorization", before anything else.
+//
+// OpenSession can be repeated when its answer was lost: the same random secret in
+// the metadata key "weaver-opening" gets the same session. Whoever says in
+// "weaver-protocol" which protocol it speaks is refused, with the reason PROTOCOL,
+// by a coordinator that speaks another.
 type CoordinatorServer interface {
 	// Info says who answers and in which version.
 	Info(context.Context, *InfoRequest) (*InfoResponse, error)
