@@ -152,8 +152,12 @@ func TestUncertainAreCounted(t *testing.T) {
 	read := told("t1", "a", "left", "a9", 0, 0, 9)
 	read.uncertain, read.read = true, true
 	all := []*call{
-		read, {uncertain: true, ended: at(1)}, {uncertain: true, ended: at(1), byPerson: true},
-		{uncertain: true, tx: told("t4", "a", "left", "a1", 0, 0, 0).tx}, {uncertain: true, tx: told("t5", "c", "right", "c1", 0, 0, 0).tx}, {},
+		read,
+		{uncertain: true, ended: at(1)},
+		{uncertain: true, ended: at(1), byPerson: true},
+		{uncertain: true, tx: told("t4", "a", "left", "a1", 0, 0, 0).tx},
+		{uncertain: true, tx: told("t5", "c", "right", "c1", 0, 0, 0).tx},
+		{},
 	}
 	p := &play{round: Round{Target: Wrapper, Victim: "anna"}, killed: at(2)}
 	p.countUncertain(activity.Log{Operations: []activity.Operation{operation("a", "left", "a9", 1, 5)}}, all)
@@ -189,7 +193,8 @@ func TestTally(t *testing.T) {
 	t.Parallel()
 	tally := TallyOf([]Result{
 		{Target: Daemon, Killed: true, InFlight: 1, Uncertain: 2, Read: 1, Open: 1},
-		{Round: 1, Target: Daemon, Killed: true, BystanderS: 3, Broken: []string{"all"}}, {Round: 2},
+		{Round: 1, Target: Daemon, Killed: true, BystanderS: 3, Broken: []string{"all"}},
+		{Round: 2},
 	})
 	if tally.Kills != 2 || tally.Missed != 1 || tally.Broken != 1 || tally.Hot != 1 || tally.Uncertain != 2 || tally.ByTarget[Daemon] != 2 {
 		t.Errorf("%+v", tally)

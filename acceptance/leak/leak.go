@@ -80,8 +80,11 @@ func forms(value string) []form {
 		quoted = nil
 	}
 	all := []form{
-		{"clear", value}, {"JSON", strings.Trim(string(quoted), `"`)}, {"URL", url.QueryEscape(value)},
-		{"lower case", strings.ToLower(value)}, {"hex", hex.EncodeToString([]byte(value))},
+		{"clear", value},
+		{"JSON", strings.Trim(string(quoted), `"`)},
+		{"URL", url.QueryEscape(value)},
+		{"lower case", strings.ToLower(value)},
+		{"hex", hex.EncodeToString([]byte(value))},
 		{"UTF-16", wide(value)},
 	}
 	// Where in a group of three the text begins decides how base64 writes it; its

@@ -128,8 +128,14 @@ type entry struct {
 
 func entries() []entry {
 	return []entry{
-		{Group, "resource group"}, {Network, "network"}, {Subnet, "subnet"}, {Machine, "machine is made"}, {Removal, "machine is deleted"},
-		{Waiting, "waits for another"}, {Refused, "refused by the cloud"}, {Spared, "refused before the cloud"},
+		{Group, "resource group"},
+		{Network, "network"},
+		{Subnet, "subnet"},
+		{Machine, "machine is made"},
+		{Removal, "machine is deleted"},
+		{Waiting, "waits for another"},
+		{Refused, "refused by the cloud"},
+		{Spared, "refused before the cloud"},
 	}
 }
 
