@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tfweaver/tfweaver/acceptance/lab"
+	"github.com/tfweaver/tfweaver/acceptance/leak"
 	"github.com/tfweaver/tfweaver/internal/simcloud/activity"
 	"github.com/tfweaver/tfweaver/internal/simcloud/arm"
 )
@@ -79,6 +80,34 @@ func TestSharedCoordinatorMakesTwoHomesOne(t *testing.T) {
 	startsNone(t, alice)
 	startsNone(t, bob)
 	b.unchanged(alice, bob)
+	b.keepsToken(shared, first, second)
+}
+
+// keepsToken fails the test if the token turns up in what the coordinator writes
+// and says, or in what the runs say.
+func (b *bench) keepsToken(shared *lab.Shared, runs ...*lab.Run) {
+	b.t.Helper()
+	if err := shared.Interrupt(); err != nil {
+		b.t.Fatal(err)
+	}
+	b.wait(shared.Run)
+	secrets := []leak.Secret{{Name: "the token", Value: shared.Token}, {Name: "the purpose", Value: "open the shop"}}
+	found, _, err := leak.ScanFolder(shared.Dir, secrets)
+	if err != nil {
+		b.t.Error(err)
+	}
+	purpose := false
+	for _, run := range append(runs, shared.Run) {
+		found = append(found, leak.Scan("what "+run.Actor+" says", []byte(run.Said()), secrets[:1])...)
+	}
+	for _, f := range found {
+		if purpose = purpose || f.Secret == "the purpose"; f.Secret != "the purpose" {
+			b.t.Error(f)
+		}
+	}
+	if !purpose {
+		b.t.Error("the journal does not have the purpose: the scan looks in the wrong place")
+	}
 }
 
 // TestSharedCoordinatorLetsNobodyElseIn: without the token, with another one, or

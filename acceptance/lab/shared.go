@@ -30,6 +30,8 @@ type Shared struct {
 	CA string
 	// Token is what runs have to show.
 	Token string
+	// Dir is where it keeps its journal.
+	Dir string
 }
 
 // serving is what a coordinator on the network says once it serves.
@@ -42,8 +44,8 @@ func (e *Experiment) StartShared(ctx context.Context) (*Shared, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Shared{CA: string(cert), Token: rand.Text() + rand.Text()}
-	args := []string{"serve", "-listen=tcp://127.0.0.1:0", "-dir=" + e.path("shared")}
+	s := &Shared{CA: string(cert), Token: rand.Text() + rand.Text(), Dir: e.path("shared")}
+	args := []string{"serve", "-listen=tcp://127.0.0.1:0", "-dir=" + s.Dir}
 	for option, text := range map[string][]byte{"tls-cert": cert, "tls-key": key, "token-file": []byte(s.Token + "\n")} {
 		file := e.path(option)
 		if err := os.WriteFile(file, text, 0o600); err != nil {
