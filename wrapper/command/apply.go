@@ -95,6 +95,11 @@ func (r *run) announce(ctx context.Context, text []byte, order lowering.Order) {
 		r.log.WarnContext(ctx, "saved plan not understood", "error", err)
 		return
 	}
+	if at, known := madeAt(text); known {
+		if err := r.gate.MadeAt(ctx, at); err != nil {
+			r.log.WarnContext(ctx, "age of the saved plan not told", "error", err)
+		}
+	}
 	forecast, err := r.gate.Forecast(ctx, true)
 	if err != nil {
 		r.log.WarnContext(ctx, "no forecast", "error", err)

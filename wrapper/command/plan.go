@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
 	"github.com/tfweaver/tfweaver/wrapper/lowering"
@@ -80,6 +81,19 @@ func (r *run) readPlan(ctx context.Context, path string) (*savedPlan, error) {
 		return nil, err
 	}
 	return r.understand(ctx, text)
+}
+
+// madeAt is when a plan was made, to the second: the end of that second, so that
+// what was made just before it does not seem to be newer. False where it does not
+// say so.
+func madeAt(text []byte) (time.Time, bool) {
+	var plan struct {
+		Timestamp time.Time `json:"timestamp"`
+	}
+	if err := json.Unmarshal(text, &plan); err != nil || plan.Timestamp.IsZero() {
+		return time.Time{}, false
+	}
+	return plan.Timestamp.Add(time.Second - time.Nanosecond), true
 }
 
 // applyable says whether the CLI would ask for approval of a plan. Versions

@@ -137,9 +137,13 @@ func (g *Gatekeeper) complete(r admission.Request) admission.Request {
 	r.Session = admission.SessionID(g.session.ID())
 	g.mu.Lock()
 	life, known := g.lives[r.Self]
+	made := g.madeAt
 	g.mu.Unlock()
 	if known {
 		r.Guards = append(slices.Clone(r.Guards), admission.Guard{Kind: admission.SameLife, Node: r.Self, Value: life})
+	}
+	if made != 0 && (r.Action == admission.Update || r.Action == admission.Delete) {
+		r.Guards = append(slices.Clone(r.Guards), admission.Guard{Kind: admission.PlannedAt, Node: r.Self, Value: made})
 	}
 	return r
 }

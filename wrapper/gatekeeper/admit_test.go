@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -64,6 +65,49 @@ func TestAdmitGuardsTheLifeThatWasPlannedOn(t *testing.T) {
 	}
 	if guards := r.session.requests()[1].request.Guards; len(guards) != 0 {
 		t.Errorf("guards after a create: %v", guards)
+	}
+}
+
+// TestAdmitGuardsTheAgeOfASavedPlan: a plan that was made before the run is held
+// to the lives that there were then, on the coordinator's clock. What it makes
+// has none.
+func TestAdmitGuardsTheAgeOfASavedPlan(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	r.Plan(changes{address: "simcloud_subnet.b", ops: []ruleengine.Operation{{Type: "simcloud_subnet", Action: admission.Update}}})
+	r.session.at = int64(5000 * time.Second)
+	if err := r.MadeAt(t.Context(), time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	for _, action := range []intercept.Action{intercept.Update, intercept.Delete, intercept.Create} {
+		if _, err := r.Admit(t.Context(), call(action)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, q := range r.session.requests() {
+		var got []admission.Guard
+		for _, g := range q.request.Guards {
+			if g.Kind == admission.PlannedAt {
+				got = append(got, g)
+			}
+		}
+		if q.request.Action == admission.Create {
+			if len(got) != 0 {
+				t.Errorf("a create is held to %v", got)
+			}
+			continue
+		}
+		const made = uint64(1400 * time.Second)
+		if len(got) != 1 || got[0].Node != subnetID || got[0].Value > made || got[0].Value < made-uint64(time.Minute) {
+			t.Errorf("request %d: %v", i, got)
+		}
+	}
+	r.Plan(nil)
+	if _, err := r.Admit(t.Context(), call(intercept.Update)); err != nil {
+		t.Fatal(err)
+	}
+	if guards := r.session.requests()[3].request.Guards; len(guards) != 0 {
+		t.Errorf("guards of the next plan: %v", guards)
 	}
 }
 

@@ -118,6 +118,9 @@ type Gatekeeper struct {
 	configs map[string][]cty.Value
 	// lives are the incarnations that the plan was made on, by node.
 	lives map[graph.NodeID]uint64
+	// madeAt is when a saved plan was made, on the coordinator's clock, in
+	// nanoseconds since the Unix epoch; 0 for a plan of this run.
+	madeAt uint64
 	// ended are the calls of the plan that have ended well.
 	ended map[admission.CallID]bool
 }
@@ -173,12 +176,27 @@ func (g *Gatekeeper) Plan(changes Changes) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.changes = changes
-	g.lives = map[graph.NodeID]uint64{}
+	g.lives, g.madeAt = map[graph.NodeID]uint64{}, 0
 	g.ended = map[admission.CallID]bool{}
 	if r := g.reservation; r != nil && r.grant != nil {
 		g.former = append(g.former, r.grant)
 	}
 	g.reservation = nil
+}
+
+// MadeAt tells when the plan was made, where that was before this run: what has
+// begun a new life since then is not what it was made for. Clocks may differ: at
+// is read on this machine's.
+func (g *Gatekeeper) MadeAt(ctx context.Context, at time.Time) error {
+	moment, err := g.session.Moment(ctx)
+	if err != nil {
+		return err
+	}
+	made := moment.At - time.Since(at).Nanoseconds()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.madeAt = uint64(max(made, 1))
+	return nil
 }
 
 // UseSchemas tells where schemas are to be had. Without them nothing is known
