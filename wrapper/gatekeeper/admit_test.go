@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
