@@ -189,6 +189,19 @@ func (s *State) sharers(e *entry, b Blocker) []Blocker {
 	return list
 }
 
+// contested says whether a bucket that does not admit a demand is held by
+// another session too. What a run takes from itself it waits for.
+func (s *State) contested(e *entry, demand escrow.Demand) bool {
+	for _, f := range s.escrow.Shortfalls(demand) {
+		for _, share := range s.escrow.Shares(f.Bucket) {
+			if x := s.sharer(share.Owner, f.Bucket); x == nil || x.Session != e.Session {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // sharer is who holds what an owner has of a bucket. Of a reservation that is
 // over that is one of the calls that are left of it: what is waited for is their
 // end.

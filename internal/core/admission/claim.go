@@ -120,10 +120,15 @@ func (s *State) taken(plan TxID, p *plan) func(int) bool {
 	return func(i int) bool { return s.claimOf(plan, p.calls[i].ID) != nil }
 }
 
+// excluded says whether claims of other runs exclude a lock plan.
+func (s *State) excluded(session SessionID, locks lock.Plan) bool {
+	return len(s.claims) > 0 && len(s.claimed.Conflicts(lock.Owner(session), locks)) > 0
+}
+
 // foreignClaims are the claims of other runs that exclude a lock plan; each
 // conflict names the claim as its holder.
 func (s *State) foreignClaims(session SessionID, locks lock.Plan) []lock.Conflict {
-	if len(s.claims) == 0 || s.claimed.Free(locks) {
+	if !s.excluded(session, locks) {
 		return nil
 	}
 	conflicts := s.claimed.Conflicts(lock.Owner(session), locks)

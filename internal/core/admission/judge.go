@@ -113,7 +113,7 @@ func (s *State) available(e *entry, a *asked) bool {
 	if a.wide && len(s.foreignCalls(e.Session, a.locks)) > 0 {
 		return false
 	}
-	return len(s.foreignClaims(e.Session, a.locks)) == 0
+	return !s.excluded(e.Session, a.locks)
 }
 
 // behind says whether an earlier waiter wants what a waiter asks for. The count
@@ -168,10 +168,10 @@ func (s *State) yields(e *entry, a *asked, w *entry) bool {
 // asks for.
 func (s *State) foreign(e *entry) bool {
 	a := s.asks(e)
-	if len(s.foreignCalls(e.Session, a.locks)) > 0 || len(s.foreignClaims(e.Session, a.locks)) > 0 {
+	if len(s.foreignCalls(e.Session, a.locks)) > 0 || s.excluded(e.Session, a.locks) {
 		return true
 	}
-	if !s.escrow.Admits(a.demand) {
+	if s.contested(e, a.demand) {
 		return true
 	}
 	for w := range s.before(&e.Tx) {
