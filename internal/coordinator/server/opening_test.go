@@ -4,6 +4,7 @@
 package server_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	weaverv1 "github.com/tfweaver/tfweaver/api/weaver/v1"
 	"github.com/tfweaver/tfweaver/internal/coordinator"
+	"github.com/tfweaver/tfweaver/internal/coordinator/coordinatortest"
 	"github.com/tfweaver/tfweaver/internal/coordinator/server"
 )
 
@@ -54,10 +56,26 @@ func TestOpeningIsRepeated(t *testing.T) {
 	other("the digest as key", opened(digestOf(t, api, first.GetSessionId()), nil))
 
 	ctx := metadata.AppendToOutgoingContext(within(t), server.MetadataKey, first.GetSecret())
+	leave(t, ctx, api) // so that the session is still known when it has ended
 	if _, err := api.CloseSession(ctx, &weaverv1.CloseSessionRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	other("the key of a closed session", opened(key, nil))
+}
+
+// leave makes an object whose history names the session.
+func leave(t *testing.T, ctx context.Context, api weaverv1.CoordinatorClient) {
+	t.Helper()
+	d, err := first(t, ctx, api, submitOf(t, coordinatortest.Create("n", "a")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.Start(ctx, &weaverv1.StartRequest{Tx: d.GetTx(), Token: d.GetToken()}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.Complete(ctx, &weaverv1.CompleteRequest{Tx: d.GetTx(), Token: d.GetToken(), Result: "succeeded", Exists: true}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // digestOf is what others see of an opening.
