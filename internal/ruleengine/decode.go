@@ -103,7 +103,10 @@ func (d *decoder) packBlock(block *hcl.Block) {
 			{Name: "provider", Required: true},
 			{Name: "provider_versions"},
 			{Name: "canonical"},
-			{Name: "terminal"}, {Name: "lands"}, {Name: "timeout"}, {Name: "error_code"},
+			{Name: "terminal"},
+			{Name: "lands"},
+			{Name: "timeout"},
+			{Name: "error_code"},
 		},
 		Blocks: []hcl.BlockHeaderSchema{{Type: "locals"}, {Type: "realm"}},
 	})

@@ -28,8 +28,17 @@ func (d *decoder) resourceBlock(block *hcl.Block) {
 	}
 	d.pack.resources[r.name] = r
 	content := d.content(block.Body, &hcl.BodySchema{
-		Attributes: []hcl.AttributeSchema{{Name: "id", Required: true}, {Name: "name"}, {Name: "summary"}, {Name: "known_after_create"},
-			{Name: "import_id"}, {Name: "volatile"}, {Name: "terminal"}, {Name: "lands"}, {Name: "timeout"}},
+		Attributes: []hcl.AttributeSchema{
+			{Name: "id", Required: true},
+			{Name: "name"},
+			{Name: "summary"},
+			{Name: "known_after_create"},
+			{Name: "import_id"},
+			{Name: "volatile"},
+			{Name: "terminal"},
+			{Name: "lands"},
+			{Name: "timeout"},
+		},
 		Blocks: []hcl.BlockHeaderSchema{
 			{Type: "parent", LabelNames: []string{"type"}},
 			{Type: "reference", LabelNames: []string{"name"}},

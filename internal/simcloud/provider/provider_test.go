@@ -249,8 +249,10 @@ func TestDataSources(t *testing.T) {
 	d := newDriver(t, simcloud.Config{}, nil)
 	d.built("simcloud_virtual_network")
 	got, diags := d.source("simcloud_virtual_network", values{"name": "v", "resource_group_name": "Net"})
-	want := values{"id": netPath, "name": "v", "resource_group_name": "Net", "location": "north", "address_space": []string{"10.0.0.0/16"}, "tags": nil,
-		"provisioning_state": "Succeeded", "uid": d.object(netPath).Properties.UniqueID}
+	want := values{
+		"id": netPath, "name": "v", "resource_group_name": "Net", "location": "north", "address_space": []string{"10.0.0.0/16"}, "tags": nil,
+		"provisioning_state": "Succeeded", "uid": d.object(netPath).Properties.UniqueID,
+	}
 	if diff := cmp.Diff(want, got); diff != "" || diags != nil {
 		t.Errorf("%s\n(-want +got):\n%s", diags, diff)
 	}
