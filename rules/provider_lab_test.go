@@ -74,7 +74,8 @@ func errorsOf(diags []*tfprotov6.Diagnostic) []string {
 
 func (b *bench) typeOf(schema *tfprotov6.Schema) cty.Type {
 	b.t.Helper()
-	text, err := schema.ValueType().MarshalJSON() //nolint:staticcheck // the only way out of tftypes
+	//lint:ignore SA1019 there is no other way from tftypes to cty
+	text, err := schema.ValueType().MarshalJSON()
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -160,7 +160,7 @@ func testTrimmedWhileRead(t *testing.T, s Store) {
 		}
 		if next++; next == 10 {
 			if err := j.Trim(t.Context(), epoch, records); err != nil {
-				t.Fatal(fmt.Errorf("Trim: %w", err))
+				t.Fatal(fmt.Errorf("trim: %w", err))
 			}
 		}
 	}
