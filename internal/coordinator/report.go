@@ -44,7 +44,7 @@ type Report struct {
 const (
 	// Delayed: it waited for another session.
 	Delayed = "delayed"
-	// Refused: it was not let through.
+	// Refused: it was not let through, or it gave up waiting: it was not sent.
 	Refused = "refused"
 	// WouldWait and WouldRefuse: it went on without its locks, and would
 	// otherwise have waited or been refused.
@@ -53,6 +53,10 @@ const (
 	// Passed: it went on without its locks, and the reasons are not remembered.
 	Passed = "passed"
 )
+
+// WaitedTooLong is the cause with which a session withdraws a transaction that
+// waited for as long as the session allows.
+const WaitedTooLong = "waited too long"
 
 // ReportItem is one transaction of a report.
 type ReportItem struct {
@@ -106,8 +110,9 @@ func (c *Coordinator) Report(ctx context.Context) (Report, error) {
 		r.Now = c.realm.now()
 		txs := st.Transactions()
 		slices.SortStableFunc(txs, func(a, b admission.Tx) int { return cmp.Compare(a.SubmittedAt, b.SubmittedAt) })
+		last := lastWords(txs)
 		for i := range txs {
-			r.add(st, &txs[i])
+			r.add(st, &txs[i], last[asking(&txs[i])] == i)
 		}
 		if over := len(r.Items) - MaxReport; over > 0 {
 			r.Items, r.Omitted = slices.Clone(r.Items[over:]), over
@@ -120,7 +125,34 @@ func (c *Coordinator) Report(ctx context.Context) (Report, error) {
 	return r, err
 }
 
-func (r *Report) add(st *admission.State, tx *admission.Tx) {
+// asked is what a session asks for, however often.
+type asked struct {
+	session admission.SessionID
+	action  admission.Action
+	address string
+	self    graph.NodeID
+	call    admission.CallID
+}
+
+func asking(tx *admission.Tx) asked {
+	return asked{tx.Session, tx.Action, tx.Address, tx.Self, tx.Call}
+}
+
+// lastWords are the positions at which each thing was asked for last.
+func lastWords(txs []admission.Tx) map[asked]int {
+	last := make(map[asked]int, len(txs))
+	for i := range txs {
+		last[asking(&txs[i])] = i
+	}
+	return last
+}
+
+// add looks at one transaction. A refusal that is not the last word was looked
+// at again, on newer knowledge: what became of that counts, once.
+func (r *Report) add(st *admission.State, tx *admission.Tx, last bool) {
+	if tx.Status == admission.Rejected && !last {
+		return
+	}
 	if r.Transactions++; r.Since == 0 {
 		r.Since = tx.SubmittedAt
 	}
@@ -160,6 +192,8 @@ func fate(st *admission.State, tx *admission.Tx) (string, []admission.Blocker) {
 	switch {
 	case tx.Status == admission.Rejected:
 		return Refused, tx.Blockers
+	case tx.Status == admission.Withdrawn && tx.Cause == WaitedTooLong:
+		return Refused, tx.Delayed
 	case tx.Passed != nil:
 		return passed(st, tx)
 	case len(tx.Delayed) > 0:

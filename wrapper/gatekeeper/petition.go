@@ -27,7 +27,7 @@ const (
 
 var (
 	// errImpatient is the cause of a wait that took longer than allowed.
-	errImpatient = errors.New("waited as long as -weaver-wait allows")
+	errImpatient = fmt.Errorf("waited as long as -weaver-wait allows: %w", client.ErrImpatient)
 	// errRestless: the graph changed during each of the attempts.
 	errRestless = fmt.Errorf("the objects that the change depends on were changed by others during each of %d attempts", maxRounds)
 )

@@ -4,7 +4,9 @@
 package client_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator"
@@ -143,4 +145,26 @@ func TestSettledByARead(t *testing.T) {
 		t.Fatalf("Submit: %v", a.err)
 	}
 	finish(t, a.grant)
+}
+
+// TestImpatience: a wait that is broken off for its length is on record as a
+// refusal.
+func TestImpatience(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.serve()
+	c := p.dial()
+	alice, bob := open(t, c, client.SessionConfig{Actor: "alice"}), open(t, c, client.SessionConfig{Actor: "bob"})
+	grant(t, alice, coordinatortest.Create("n", "a"))
+	ctx, cancel := context.WithCancelCause(within(t))
+	done, waits := wait(t, ctx, bob, coordinatortest.Create("n", "b"))
+	receive(t, "wait", waits)
+	cancel(fmt.Errorf("too slow: %w", client.ErrImpatient))
+	if a := receive(t, "answer", done); !errors.Is(a.err, context.Canceled) {
+		t.Errorf("Submit = %+v", a)
+	}
+	r, err := c.Report(within(t))
+	if err != nil || r.Refused != 1 || r.Delayed != 0 {
+		t.Errorf("Report = %+v, %v", r, err)
+	}
 }

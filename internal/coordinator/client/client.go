@@ -123,6 +123,9 @@ var (
 	// ErrWithdrawn: the transaction was withdrawn, by this session or because
 	// its session ended.
 	ErrWithdrawn = errors.New("the transaction was withdrawn")
+	// ErrImpatient is for callers to cancel a Submit with that took as long as it
+	// may; see there.
+	ErrImpatient = errors.New("the wait took as long as it may")
 	// ErrSessionEnded: the lease ran out or the session was closed.
 	ErrSessionEnded = errors.New("the session has ended")
 	// ErrLost: the coordinator was not heard of for the lease and the session's

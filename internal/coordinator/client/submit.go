@@ -12,6 +12,7 @@ import (
 	"time"
 
 	weaverv1 "github.com/tfweaver/tfweaver/api/weaver/v1"
+	"github.com/tfweaver/tfweaver/internal/coordinator"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 )
 
@@ -23,7 +24,8 @@ const parting = 5 * time.Second
 //
 // The errors are *RejectedError, *StaleError (lower the plan anew and pass its
 // Tx as resubmit), ErrWithdrawn and ErrSessionEnded. When ctx ends, the
-// request is withdrawn. While the coordinator cannot be reached, the same
+// request is withdrawn; with ErrImpatient among the causes of that, reports say
+// that it was refused. While the coordinator cannot be reached, the same
 // request is put again until the lease is over.
 //
 // A request with Key 0 gets a key; a resubmitted one the key it had.
@@ -148,6 +150,10 @@ func (w *submission) tell(d *weaverv1.Decision) error {
 // request whose id never came back is put again to learn it: the same key
 // gets the same transaction.
 func (w *submission) giveUp(ctx context.Context) {
+	cause := "given up"
+	if errors.Is(context.Cause(ctx), ErrImpatient) {
+		cause = coordinator.WaitedTooLong
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), parting)
 	defer cancel()
 	w.onWait = nil
@@ -157,7 +163,7 @@ func (w *submission) giveUp(ctx context.Context) {
 				return err
 			}
 		}
-		_, err := w.session.client.api.Withdraw(ctx, &weaverv1.WithdrawRequest{Tx: w.tx, Cause: "given up"})
+		_, err := w.session.client.api.Withdraw(ctx, &weaverv1.WithdrawRequest{Tx: w.tx, Cause: cause})
 		return err
 	})
 }
