@@ -149,14 +149,15 @@ func bucketName(k escrow.Key) string {
 	return name + " of " + short(string(node))
 }
 
-// passes lists what persons let go on, with their reasons.
+// passes lists what persons let go on, with their reasons. What a mode let go on
+// is nobody's word.
 func passes(items []coordinator.ReportItem) string {
 	var b strings.Builder
 	for _, x := range items {
-		if x.Passed == nil || x.Passed.Reason == "" {
+		if x.Passed == nil || x.Passed.By == "" {
 			continue
 		}
-		fmt.Fprintf(&b, "%s was passed by %s: %s\n", x.Tx, printable(cmp.Or(x.Passed.By, "somebody")), printable(x.Passed.Reason))
+		fmt.Fprintf(&b, "%s was passed by %s: %s\n", x.Tx, printable(x.Passed.By), printable(x.Passed.Reason))
 	}
 	return b.String()
 }

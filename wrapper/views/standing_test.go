@@ -108,7 +108,7 @@ func TestReportText(t *testing.T) {
 			{Tx: "t8", What: coordinator.WouldRefuse, Address: "e.f", Action: admission.Create, By: *by("lee", ""), SubmittedAt: 5000 * second, Passed: &admission.Pass{Mode: "override", By: "lee", Reason: "agreed\x1b with bob", Of: "t6"}, Reasons: []coordinator.Reported{
 				{Blocker: admission.Blocker{Dead: true}},
 			}},
-			{Tx: "t9", What: coordinator.Passed, Address: "g.h", Action: admission.Update, By: *by("lee", ""), SubmittedAt: 6000 * second, Passed: &admission.Pass{Mode: "wait"}},
+			{Tx: "t9", What: coordinator.Passed, Address: "g.h", Action: admission.Update, By: *by("lee", ""), SubmittedAt: 6000 * second, Passed: &admission.Pass{Mode: "wait", Reason: "it waited long"}},
 		},
 	}
 	golden(t, "report.txt", ReportText(r))
