@@ -7,6 +7,9 @@
 // checked by anything.
 //
 // A patch begins with three lines: what the fault is, the package whose tests
-// have to find it, and which of its tests. Plain go test tries a few of the
-// faults; MUTANTS=all tries all of them, MUTANTS=name a single one.
+// have to find it, and which of its tests. A fourth one, Seed, may say where the
+// search of explore/runs has to begin so that it finds the fault soon.
+//
+// Plain go test tries a few of the faults; MUTANTS=all tries all of them,
+// MUTANTS=name a single one.
 package mutants

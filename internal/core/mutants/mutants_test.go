@@ -30,6 +30,7 @@ var usual = []string{
 // mutant is one seeded fault.
 type mutant struct {
 	name, what, pkg, run string
+	seed                 string // where the search for it begins; empty for the usual place
 	patch                []byte
 }
 
@@ -45,7 +46,7 @@ func TestMutantsAreKilled(t *testing.T) {
 			dir := copyCore(t, root)
 			apply(t, dir, m.patch)
 			start := time.Now()
-			out, err := goTest(t, dir, "./internal/core/"+m.pkg, m.run)
+			out, err := goTest(t, dir, "./internal/core/"+m.pkg, m.run, "RUNS_SEED="+m.seed)
 			killer := failed(t, out)
 			if err == nil || killer == "" {
 				t.Fatalf("survived: %s\n%s", m.what, out)
@@ -92,6 +93,8 @@ func parse(t *testing.T, file string) mutant {
 			m.pkg = value
 		case "Run":
 			m.run = value
+		case "Seed":
+			m.seed = value
 		case "":
 			if m.what == "" || m.pkg == "" || m.run == "" {
 				t.Fatalf("%s does not say what it is, and who finds it", file)
@@ -159,13 +162,13 @@ func apply(t *testing.T, dir string, patch []byte) {
 }
 
 // goTest runs tests and returns their events.
-func goTest(t *testing.T, dir, pkg, run string) ([]byte, error) {
+func goTest(t *testing.T, dir, pkg, run string, env ...string) ([]byte, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-failfast", "-vet=off", "-trimpath", "-p", "2", "-run", run, pkg)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "EXPLORE_BUDGET=1", "GOWORK=off")
+	cmd.Env = append(append(os.Environ(), "EXPLORE_BUDGET=1", "GOWORK=off"), env...)
 	out, err := cmd.Output()
 	if ctx.Err() != nil {
 		return out, errors.Join(ctx.Err(), err)
