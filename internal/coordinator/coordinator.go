@@ -60,9 +60,9 @@ const (
 	// queueLength is how many commands may wait for the goroutine that owns
 	// the state; further callers wait to be let in.
 	queueLength = 1024
-	// pauseSlack is how late the end of a lease may be noticed before the
-	// coordinator takes it for its own pause (a suspended machine) and not for
-	// the silence of the session.
+	// pauseSlack bounds how late the coordinator may wake before it takes that
+	// for its own pause (a suspended machine), and not for the silence of the
+	// sessions.
 	pauseSlack = 5 * time.Second
 )
 

@@ -148,3 +148,46 @@ func TestPauseOfTheCoordinator(t *testing.T) {
 		}
 	})
 }
+
+// TestPauseShorterThanALease: an overloaded machine may stand still for less
+// than a lease. Whichever the coordinator hears first when it goes on, the timer
+// or a command, it does not hold the silence against anybody, nor refuse the
+// command of a session for it.
+func TestPauseShorterThanALease(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]func(c *coordinator.Coordinator, s coordinator.Opened, d coordinator.Decision) error{
+		"timer": func(*coordinator.Coordinator, coordinator.Opened, coordinator.Decision) error { return nil },
+		"command": func(c *coordinator.Coordinator, s coordinator.Opened, d coordinator.Decision) error {
+			_, err := c.Start(context.Background(), s.Session, d.Tx, d.Token)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var slept atomic.Int64
+				c := start(t, memjournal.New(), func(config *coordinator.Config) {
+					config.Clock = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
+				})
+				alice := openFor(t, c, "alice", 3*time.Second)
+				held, _ := submit(t, c, alice, 1, coordinatortest.Create("n", "a"))
+				time.Sleep(900 * time.Millisecond) // just before it would renew
+				synctest.Wait()
+				slept.Store(int64(2600 * time.Millisecond)) // past the lease, the machine stood still
+				if err := first(c, alice, held); err != nil {
+					t.Errorf("what was under way is refused: %v", err)
+				}
+				time.Sleep(2 * time.Second)
+				synctest.Wait()
+				if c.Live() != 1 {
+					t.Fatal("the session was ended for the coordinator's own pause")
+				}
+				time.Sleep(3 * time.Second)
+				synctest.Wait()
+				if c.Live() != 0 {
+					t.Error("the session's own silence goes unnoticed")
+				}
+			})
+		})
+	}
+}

@@ -29,6 +29,12 @@ type realm struct {
 	watchers  map[*Watcher]struct{}
 	peers     peers
 
+	// lease is the shortest of the live sessions', 0 for none.
+	lease time.Duration
+	// due is when the timer should wake the coordinator, in nanoseconds since
+	// the Unix epoch; 0 before it was set.
+	due int64
+
 	snapshotAt journal.Index
 	// saving receives the index of a snapshot once it was saved; nil while
 	// none is being saved.
@@ -59,8 +65,10 @@ func (r *realm) run() {
 			r.shutDown()
 			return
 		case o := <-r.c.ops:
+			r.pardon() // before a command is judged by a lease
 			r.commit(r.collect(o))
 		case <-deadline.C:
+			r.pardon()
 			r.expire()
 		case <-refresh:
 			refresh = nil
@@ -187,22 +195,34 @@ func (r *realm) answer(batch []*op, d decided) {
 	r.maybeSnapshot()
 }
 
-// expire ends the leases that ran out. When that is noticed late it was the
-// coordinator that was away: nobody could have renewed, so everybody gets a
-// full lease, as at a change of leader.
+// expire ends the leases that ran out.
 func (r *realm) expire() {
-	at, ok := r.state.NextDeadline()
-	stamp := r.stamp()
-	if !ok || at > stamp.Now {
-		return
-	}
-	if late := time.Duration(stamp.Now - at); late > pauseSlack {
-		r.c.log.Warn("the coordinator was away; all leases begin anew", "late", late)
-		r.commit(r.renewals())
+	if at, ok := r.state.NextDeadline(); !ok || at > r.stamp().Now {
 		return
 	}
 	r.commit([]*op{r.internal(func(stamp admission.Stamp) admission.Command { return admission.Expire{Stamp: stamp} })})
 }
+
+// pardon grants everybody a full lease, as at a change of leader, when the
+// coordinator itself was away: the timer that wakes it well within a lease came
+// late, so nobody could renew, or was heard.
+func (r *realm) pardon() {
+	late := time.Duration(r.c.now().UnixNano() - r.due)
+	if r.due == 0 || r.lease == 0 || late <= slack(r.lease) {
+		return
+	}
+	r.due = 0
+	r.c.log.Warn("the coordinator was away; all leases begin anew", "late", late)
+	r.commit(r.renewals())
+}
+
+// slack is how late the coordinator may wake before it takes that for its own
+// pause. With wakeAfter it is at most half a lease, which is less than what is
+// left of the lease of a session that renews in time.
+func slack(lease time.Duration) time.Duration { return min(lease/3, pauseSlack) }
+
+// wakeAfter is how long the coordinator sleeps at most while a lease runs.
+func wakeAfter(lease time.Duration) time.Duration { return lease / 6 }
 
 // internal is an op that the coordinator gives itself.
 func (r *realm) internal(command func(admission.Stamp) admission.Command) *op {
@@ -227,12 +247,16 @@ func (r *realm) renewals() []*op {
 	return ops
 }
 
-// arm sets the timer to the earliest end of a lease.
+// arm sets the timer to the earliest end of a lease, or to an earlier look at
+// the clock.
 func (r *realm) arm(t *time.Timer) {
+	r.pardon() // what was done meanwhile may have taken long
+	now := r.c.now().UnixNano()
 	wait := time.Hour
 	if at, ok := r.state.NextDeadline(); ok {
-		wait = min(wait, max(0, time.Duration(at-r.c.now().UnixNano())))
+		wait = min(wakeAfter(r.lease), max(0, time.Duration(at-now)))
 	}
+	r.due = now + int64(wait)
 	t.Reset(wait)
 }
 

@@ -6,6 +6,7 @@ package coordinator
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 )
@@ -143,12 +144,16 @@ func (r *realm) publish(news []Event) {
 	}
 }
 
-// count keeps the number of live sessions.
+// count keeps the number of live sessions, and their shortest lease.
 func (r *realm) count() {
 	n := 0
+	r.lease = 0
 	for _, s := range r.state.Sessions() {
-		if s.EndedAt == 0 {
-			n++
+		if s.EndedAt != 0 {
+			continue
+		}
+		if n++; n == 1 || time.Duration(s.Lease) < r.lease {
+			r.lease = time.Duration(s.Lease)
 		}
 	}
 	r.c.live.Store(int64(n))
