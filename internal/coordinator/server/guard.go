@@ -71,6 +71,7 @@ const (
 // Guard checks who comes over a network.
 type Guard struct {
 	tls   *tls.Config
+	pair  *pair
 	token [sha256.Size]byte
 	log   *slog.Logger
 	quiet quiet
@@ -94,6 +95,7 @@ func NewGuard(s Security, log *slog.Logger) (*Guard, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &Guard{
+		pair:  pair,
 		token: sha256.Sum256([]byte(token)), log: log,
 		tls: &tls.Config{
 			MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"},

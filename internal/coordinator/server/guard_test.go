@@ -4,12 +4,14 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -205,6 +207,7 @@ func TestExposed(t *testing.T) {
 		"a missing key":        {func(s *server.Security) { s.KeyFile += "x" }, "read the certificate"},
 		"another's key":        {func(s *server.Security) { s.CertFile = otherCert }, "read the certificate"},
 		"a token for everyone": {func(s *server.Security) { s.TokenFile = open }, "chmod 600"},
+		"an expired one":       {func(s *server.Security) { s.CertFile, s.KeyFile = ca.Issue("127.0.0.1", -time.Hour) }, "expired on"},
 	} {
 		if runtime.GOOS == "windows" && name == "a token for everyone" {
 			continue // permission bits say nothing there
@@ -239,6 +242,40 @@ func TestExposed(t *testing.T) {
 	}
 	if text := fmt.Sprintf("%+v", guard); strings.Contains(text, coordinatortest.Token) {
 		t.Error("the guard prints the token")
+	}
+}
+
+// TestCertificateOfAnotherHost is served, for runs may come by another name, and
+// warned of, like one that ends soon.
+func TestCertificateOfAnotherHost(t *testing.T) {
+	t.Parallel()
+	ca := coordinatortest.NewAuthority(t)
+	for name, x := range map[string]struct {
+		host string
+		left time.Duration
+		warn string
+	}{
+		"another host": {"weaver.example.com", 1000 * time.Hour, "weaver.example.com"},
+		"ends soon":    {"127.0.0.1", time.Hour, "expires soon"},
+		"good":         {"127.0.0.1", 1000 * time.Hour, ""},
+	} {
+		s := secured(ca)
+		s.CertFile, s.KeyFile = ca.Issue(x.host, x.left)
+		var log bytes.Buffer
+		ctx, cancel := context.WithCancel(within(t))
+		err := server.Run(ctx, server.Config{
+			Listen: "tcp://127.0.0.1:0", Security: s, Dir: filepath.Join(t.TempDir(), "state"),
+			Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			Ready:  func(string, uint64) error { cancel(); return nil },
+		})
+		cancel()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		warned := strings.Contains(log.String(), "level=WARN")
+		if warned != (x.warn != "") || !strings.Contains(log.String(), x.warn) {
+			t.Errorf("%s: the log is %s", name, &log)
+		}
 	}
 }
 

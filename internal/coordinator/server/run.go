@@ -109,7 +109,11 @@ func prepare(config Config) (*Guard, error) {
 		if missing := config.Security.missing(); missing != "" {
 			return nil, &ExposedError{Address: config.Listen, Missing: missing}
 		}
-		return NewGuard(config.Security, config.Logger)
+		guard, err := NewGuard(config.Security, config.Logger)
+		if err != nil {
+			return nil, err
+		}
+		return guard, guard.pair.check(config.Listen, time.Now(), guard.log)
 	}
 	path, err := SocketPath(config.Listen)
 	if err != nil {
