@@ -45,7 +45,7 @@ func (p *play) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	judgeKept(&p.result, log, journal.State, states)
+	judgeKept(&p.result, log, lifecycles(journal.State), states)
 	return nil
 }
 

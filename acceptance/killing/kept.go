@@ -66,10 +66,10 @@ func stateIDs(file string) (ids []string, err error) {
 }
 
 // judgeKept: nothing is lost. What the cloud has made is known to the graph as
-// being there, or the graph says that it does not know; and neither the graph nor
-// a state knows of something that the cloud does not have.
-func judgeKept(r *Result, log activity.Log, st *admission.State, states map[string]bool) {
-	known := lifecycles(st)
+// being there, or as left behind by a call that failed for who sent it, or the graph
+// says that it does not know; and neither the graph nor a state knows of something
+// that the cloud does not have.
+func judgeKept(r *Result, log activity.Log, known map[string]graph.Lifecycle, states map[string]bool) {
 	made := make(map[string]bool)
 	for _, o := range log.Operations {
 		id := strings.ToLower(o.ObjectID)
@@ -77,7 +77,9 @@ func judgeKept(r *Result, log activity.Log, st *admission.State, states map[stri
 			continue
 		}
 		made[id] = true
-		if l := known[id]; o.Actor != lab.Furniture && l != graph.Operational && l != graph.Uncertain {
+		l := known[id]
+		kept := l == graph.Operational || l == graph.Uncertain || l == graph.Failed && !states[id]
+		if o.Actor != lab.Furniture && !kept {
 			r.broke("the cloud has made %s; in the graph it is %q, in a state: %v", o.ObjectID, l, states[id])
 		}
 	}

@@ -204,3 +204,40 @@ func TestTally(t *testing.T) {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }
+
+func TestKeptJudge(t *testing.T) {
+	t.Parallel()
+	o := operation("a", "left", "a1", 0, 5)
+	id := strings.ToLower(o.ObjectID)
+	failed := o
+	failed.Result = activity.Failed
+	for _, c := range []struct {
+		want    string
+		log     []activity.Operation
+		known   graph.Lifecycle
+		inState bool
+	}{
+		{"", []activity.Operation{o}, graph.Operational, true},
+		{"", []activity.Operation{o}, graph.Operational, false},
+		{"", []activity.Operation{o}, graph.Uncertain, false},
+		// Who sent it was told of a failure, and it is there all the same.
+		{"", []activity.Operation{o}, graph.Failed, false},
+		{`is "failed"`, []activity.Operation{o}, graph.Failed, true},
+		{`is "absent"`, []activity.Operation{o}, graph.Absent, false},
+		{`is ""`, []activity.Operation{o}, graph.Unknown, true},
+		{"", []activity.Operation{failed}, graph.Absent, false},
+		{"is operational in the graph, and the cloud has not made it", []activity.Operation{failed}, graph.Operational, false},
+		{"is in a state, and the cloud has not made it", nil, graph.Absent, true},
+	} {
+		states := map[string]bool{}
+		if c.inState {
+			states[id] = true
+		}
+		got := broken(func(r *Result) {
+			judgeKept(r, activity.Log{Operations: c.log}, map[string]graph.Lifecycle{id: c.known}, states)
+		})
+		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%q in the graph, in a state: %v: want %q, found %q", c.known, c.inState, c.want, got)
+		}
+	}
+}
