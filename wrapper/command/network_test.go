@@ -97,7 +97,7 @@ func serveNetworkWith(t *testing.T, give func(r *rig, token string)) daemon {
 	t.Helper()
 	dir := t.TempDir()
 	cert, key := certificate(t, dir)
-	d := daemon{ca: cert, token: strings.Repeat("t0ken", 8), said: &heard{}}
+	d := daemon{ca: cert, token: strings.Repeat("t0ken-of-many", 3), said: &heard{}}
 	r := newRig(t, "serve", "-listen=tcp://127.0.0.1:0", "-tls-cert="+cert, "-tls-key="+key, "-dir="+filepath.Join(dir, "journal"))
 	give(r, d.token)
 	r.Stderr = d.said

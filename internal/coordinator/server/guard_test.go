@@ -190,6 +190,10 @@ func TestExposed(t *testing.T) {
 		t.Fatal(err)
 	}
 	otherCert, _ := ca.Issue("127.0.0.1", time.Hour)
+	openCert, openKey := ca.Issue("127.0.0.1", time.Hour)
+	if err := os.Chmod(openKey, 0o644); err != nil { //nolint:gosec // that is what is tested
+		t.Fatal(err)
+	}
 	for name, x := range map[string]struct {
 		change func(*server.Security)
 		want   string
@@ -204,12 +208,14 @@ func TestExposed(t *testing.T) {
 		"a short one, padded":  {func(s *server.Security) { s.TokenFile, s.Token = "", "short"+strings.Repeat(" ", 40) }, "5 bytes and needs 32"},
 		"words":                {func(s *server.Security) { s.TokenFile = ca.Secret(strings.Repeat("word ", 10)) }, "printable ASCII"},
 		"a long token":         {func(s *server.Security) { s.TokenFile = ca.Secret(strings.Repeat("x", 5000)) }, "more than"},
-		"a missing key":        {func(s *server.Security) { s.KeyFile += "x" }, "read the certificate"},
+		"a dull token":         {func(s *server.Security) { s.TokenFile = ca.Secret(strings.Repeat("abcdefg", 10)) }, "can be guessed"},
+		"a missing key":        {func(s *server.Security) { s.KeyFile += "x" }, "read the certificate's key"},
+		"a key for everyone":   {func(s *server.Security) { s.CertFile, s.KeyFile = openCert, openKey }, "chmod 600 " + openKey},
 		"another's key":        {func(s *server.Security) { s.CertFile = otherCert }, "read the certificate"},
 		"a token for everyone": {func(s *server.Security) { s.TokenFile = open }, "chmod 600"},
 		"an expired one":       {func(s *server.Security) { s.CertFile, s.KeyFile = ca.Issue("127.0.0.1", -time.Hour) }, "expired on"},
 	} {
-		if runtime.GOOS == "windows" && name == "a token for everyone" {
+		if runtime.GOOS == "windows" && strings.HasSuffix(name, "for everyone") {
 			continue // permission bits say nothing there
 		}
 		s := good

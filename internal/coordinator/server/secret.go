@@ -18,8 +18,12 @@ import (
 const (
 	// MinToken is the least length of a token in bytes.
 	MinToken = 32
-	// maxToken bounds what is read of a token's file.
-	maxToken = 4096
+	// maxToken bounds what is read of a token's file, maxKeyFile of a key's.
+	maxToken   = 4096
+	maxKeyFile = 1 << 20
+	// minVariety is the least number of different characters in a token: a
+	// random one has more, whatever its alphabet.
+	minVariety = 8
 )
 
 // missing names what there is not; empty when all is there.
@@ -47,11 +51,11 @@ func (s Security) token() (string, error) {
 	case s.TokenFile == "":
 		return "", fmt.Errorf("a token is needed, in a file that only you can read; make one with: (umask 077; openssl rand -hex %d >token)", MinToken)
 	}
-	text, err := readSecret(s.TokenFile)
+	text, err := readSecret(s.TokenFile, maxToken)
 	if err != nil {
 		return "", fmt.Errorf("read the token: %w", err)
 	}
-	return checkToken("the token in "+s.TokenFile, text)
+	return checkToken("the token in "+s.TokenFile, string(text))
 }
 
 // checkToken takes the line's end off, and refuses what could be guessed or
@@ -66,31 +70,43 @@ func checkToken(what, text string) (string, error) {
 			return "", fmt.Errorf("%s has characters that cannot be sent; use printable ASCII without spaces, one token only", what)
 		}
 	}
+	if variety(token) < minVariety {
+		return "", fmt.Errorf("%s repeats a few characters and can be guessed; make one with: (umask 077; openssl rand -hex %d >token)", what, MinToken)
+	}
 	return token, nil
 }
 
-// readSecret reads a small file that nobody else may read.
-func readSecret(path string) (string, error) {
+// variety is the number of different characters.
+func variety(text string) int {
+	seen := map[rune]bool{}
+	for _, r := range text {
+		seen[r] = true
+	}
+	return len(seen)
+}
+
+// readSecret reads a file of at most limit bytes that nobody else may read.
+func readSecret(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if perm := info.Mode().Perm(); runtime.GOOS != "windows" && perm&0o077 != 0 {
-		return "", fmt.Errorf("%s can be read by others (mode %04o); make it private with: chmod 600 %s", path, perm, path)
+		return nil, fmt.Errorf("%s can be read by others (mode %04o); make it private with: chmod 600 %s", path, perm, path)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxToken+1))
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if len(data) > maxToken {
-		return "", fmt.Errorf("%s is no token: it has more than %d bytes", path, maxToken)
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s is no such secret: it has more than %d bytes", path, limit)
 	}
-	return string(data), nil
+	return data, nil
 }
 
 // reloadEvery is how often it is looked whether the certificate was replaced.
@@ -120,7 +136,15 @@ func (p *pair) load() error {
 	if err != nil {
 		return fmt.Errorf("read the certificate: %w", err)
 	}
-	cert, err := tls.LoadX509KeyPair(p.certFile, p.keyFile)
+	chain, err := os.ReadFile(p.certFile)
+	if err != nil {
+		return fmt.Errorf("read the certificate: %w", err)
+	}
+	key, err := readSecret(p.keyFile, maxKeyFile)
+	if err != nil {
+		return fmt.Errorf("read the certificate's key: %w", err)
+	}
+	cert, err := tls.X509KeyPair(chain, key)
 	if err != nil {
 		return fmt.Errorf("read the certificate %s with the key %s: %w", p.certFile, p.keyFile, err)
 	}
