@@ -184,9 +184,51 @@ func (s *State) sharers(e *entry, b Blocker) []Blocker {
 		list = append(list, c)
 	}
 	if list == nil {
+		list = s.takers(e, b)
+	}
+	if list == nil {
 		return []Blocker{b}
 	}
 	return list
+}
+
+// maxTakers bounds the sessions that are named for what is in use.
+const maxTakers = 3
+
+// takers names the sessions whose calls took what is in use, as far as they are
+// remembered, the latest first.
+func (s *State) takers(e *entry, b Blocker) []Blocker {
+	taken := map[SessionID]*Blocker{}
+	var list []*Blocker
+	for _, id := range slices.Backward(s.retired) {
+		t := s.txs[id]
+		amount := t.Effects.Amount(b.Capacity.Bucket)
+		if amount <= 0 || t.Status != Operational || t.Session == e.Session {
+			continue
+		}
+		if n := s.object(t.Self); n == nil || !n.Lifecycle.Live() {
+			continue // it was given back since
+		}
+		x := taken[t.Session]
+		if x == nil {
+			if len(list) == maxTakers {
+				continue
+			}
+			c, own := b, *b.Capacity
+			c.Capacity, c.Holder, c.HolderSession, c.HolderIntent = &own, t.ID, t.Session, t.Intent
+			x, taken[t.Session] = &c, &c
+			list = append(list, x)
+		}
+		x.Capacity.Theirs += amount
+	}
+	out := make([]Blocker, 0, len(list))
+	for _, x := range list {
+		out = append(out, *x)
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
 }
 
 // contested says whether a bucket that does not admit a demand is held by

@@ -64,6 +64,30 @@ func TestShortage(t *testing.T) {
 	lacks(t, Text(never), "The plan is refused: 19 asked of cores, limit 20: 2 used", "Raise the limit or free some")
 }
 
+// TestTakers: where nothing is in flight any more, the report names those whose
+// finished changes took what is in use.
+func TestTakers(t *testing.T) {
+	t.Parallel()
+	s := tell(t, admission.Queue)
+	s.measure(20, 0)
+	q := admission.Request{
+		Session: "net-7", Action: admission.Create, Address: "sim_machine.m", Self: "r/m", Nodes: machine(),
+		Effects: escrow.Collect(escrow.Effect{Bucket: admission.BucketOf(quota, "cores"), Amount: 12}),
+	}
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-1", Request: q})
+	tx, _ := s.Tx("t-1")
+	s.do(admission.Start{Stamp: s.at(), Tx: "t-1", Token: tx.Token})
+	s.do(admission.Complete{Stamp: s.at(), Tx: "t-1", Token: tx.Token, Result: admission.Succeeded})
+	s.do(admission.CloseSession{Stamp: s.at(), Session: "net-7"})
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-2", Request: fleet("web-3", 12)})
+	never := Build(s.State, "t-2", "web-3")
+	c := never.Conflicts[0]
+	if never.Decision != Reject || c.Holder == nil || c.Holder.Actor != "alice" || c.Capacity.Theirs != 12 || c.Capacity.Reserved != 0 {
+		t.Errorf("%s %+v %+v", never.Decision, c.Holder, c.Capacity)
+	}
+	lacks(t, Text(never), "limit 20: 12 used, 0 reserved; 12 of the used by alice (session net-7, intent 'add app subnet'")
+}
+
 // TestDoubt: what is in flight while use is read may be counted in it; the
 // report does not let the same machine seem to be there twice.
 func TestDoubt(t *testing.T) {

@@ -180,6 +180,8 @@ func shortage(r Report, c Conflict, d detail) string {
 		return text + ", by this run"
 	case h.State == Waiting:
 		return text + ", and first comes " + who(h, d)
+	case h.State == Ended && x.Theirs > 0:
+		return fmt.Sprintf("%s; %d of the used by %s", text, x.Theirs, who(h, d))
 	case x.Theirs > 0 && x.Theirs != x.Reserved:
 		return fmt.Sprintf("%s, %d of them by %s", text, x.Theirs, who(h, d))
 	default:
