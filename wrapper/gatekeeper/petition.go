@@ -80,7 +80,7 @@ func (p *petition) rounds(ctx context.Context) (Grant, error) {
 	defer cancel(nil)
 	patience := newPatience(p.gate.config.Wait, func() { p.impatient(ctx, cancel) })
 	defer patience.stop()
-	p.watch = newWait(p, patience)
+	p.watch = newWait(p, patience).after(p.watch)
 	defer p.watch.stop()
 
 	var stale admission.TxID

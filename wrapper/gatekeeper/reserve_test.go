@@ -448,3 +448,29 @@ func TestPassedReservationsAreTold(t *testing.T) {
 		t.Errorf("passed %+v", p)
 	}
 }
+
+// TestAWaitBeforeARefusalIsTold: who was in the way is told also when the
+// refusal after it is based on a second look.
+func TestAWaitBeforeARefusalIsTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *Config) { c.Engine = fakeEngine{effects: takes(2)} })
+	r.session.buckets = map[escrow.Key]coordinator.BucketStatus{bucket: {ReadAt: 1}}
+	r.readable(func(_ int, id string) (intercept.Object, error) { return there(id), nil })
+	r.Plan(replacing())
+	nameless := short20()
+	nameless.Conflicts[0].Holder = nil
+	r.session.submit = func(_ context.Context, n int, onWait func(client.Waiting)) (Grant, error) {
+		if n == 0 {
+			onWait(foreign(1))
+		}
+		return nil, &client.RejectedError{Report: nameless}
+	}
+	wantRefusal(t, r.Reserve(t.Context(), unordered()), wholePlan)
+	if n := len(r.session.requests()); n != 2 {
+		t.Fatalf("%d requests; want a second look", n)
+	}
+	s := r.Summary()
+	if len(s.InWay) != 1 || s.InWay[0] != "alice-7" || len(s.Waited) != 1 || !s.Waited[0].Refused {
+		t.Errorf("summary %+v", s)
+	}
+}

@@ -43,6 +43,18 @@ func newWait(p *petition, patience *patience) *wait {
 	return &wait{gate: p.gate, address: p.name, patience: patience, done: make(chan struct{})}
 }
 
+// after carries on from an earlier wait of the same request, which may be nil: a
+// refusal that is looked at again is one story with what comes then.
+func (w *wait) after(earlier *wait) *wait {
+	if earlier != nil {
+		earlier.stop()
+		earlier.mu.Lock()
+		defer earlier.mu.Unlock()
+		w.since, w.foreign, w.parties = earlier.since, earlier.foreign, slices.Clone(earlier.parties)
+	}
+	return w
+}
+
 // show takes what the coordinator says about the wait.
 func (w *wait) show(news client.Waiting) {
 	w.patience.run(news.Foreign)
