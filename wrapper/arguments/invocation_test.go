@@ -163,6 +163,8 @@ func TestParseRefusesMistakes(t *testing.T) {
 		"no reason":       {args: []string{"apply", "-weaver-override=t1"}, name: "-weaver-override"},
 		"a blank reason":  {args: []string{"apply", "-weaver-override=t1", "-weaver-reason= "}, name: "-weaver-override"},
 		"no decision":     {args: []string{"apply", "-weaver-reason=x"}, name: "-weaver-reason"},
+		"no override":     {args: []string{"apply", "-weaver-override=", "-weaver-reason=x"}, name: "-weaver-override"},
+		"no coordinator":  {args: []string{"apply", "-weaver-coordinator="}, name: "-weaver-coordinator"},
 		"two places":      {args: []string{"apply", "-weaver-local", "-weaver-coordinator=tcp://h:1"}, name: "-weaver-local"},
 	}
 	for name, tt := range tests {

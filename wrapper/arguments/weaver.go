@@ -131,6 +131,15 @@ func options() map[string]option {
 	text := func(field func(*Weaver) *string) func(*Weaver, string) error {
 		return func(w *Weaver, v string) error { *field(w) = v; return nil }
 	}
+	named := func(field func(*Weaver) *string, what string) func(*Weaver, string) error {
+		return func(w *Weaver, v string) error {
+			if strings.TrimSpace(v) == "" {
+				return fmt.Errorf("it is empty; name %s, or leave it out", what)
+			}
+			*field(w) = v
+			return nil
+		}
+	}
 	boolean := func(field func(*Weaver) *bool) func(*Weaver, string) error {
 		return func(w *Weaver, v string) error {
 			b, err := strconv.ParseBool(v)
@@ -155,15 +164,15 @@ func options() map[string]option {
 		"wait":        {env: "TFWEAVER_WAIT", set: setWait},
 		"policy":      {env: "TFWEAVER_POLICY", set: choice(func(w *Weaver) *string { return &w.Policy }, PolicyQueue, PolicyReject)},
 		"mode":        {env: "TFWEAVER_MODE", set: choice(func(w *Weaver) *string { return &w.Mode }, ModeOff, ModeObserve, ModeWait, ModeEnforce)},
-		"coordinator": {env: "TFWEAVER_COORDINATOR", set: text(func(w *Weaver) *string { return &w.Coordinator })},
-		"ca-file":     {env: "TFWEAVER_CA_FILE", set: text(func(w *Weaver) *string { return &w.CAFile })},
-		"token-file":  {env: "TFWEAVER_TOKEN_FILE", set: text(func(w *Weaver) *string { return &w.TokenFile })},
+		"coordinator": {env: "TFWEAVER_COORDINATOR", set: named(func(w *Weaver) *string { return &w.Coordinator }, "a coordinator, such as tcp://HOST:PORT")},
+		"ca-file":     {env: "TFWEAVER_CA_FILE", set: named(func(w *Weaver) *string { return &w.CAFile }, "a file")},
+		"token-file":  {env: "TFWEAVER_TOKEN_FILE", set: named(func(w *Weaver) *string { return &w.TokenFile }, "a file")},
 		"local":       {env: "TFWEAVER_LOCAL", isBool: true, set: boolean(func(w *Weaver) *bool { return &w.Local })},
-		"override":    {env: "TFWEAVER_OVERRIDE", set: text(func(w *Weaver) *string { return &w.Override })},
+		"override":    {env: "TFWEAVER_OVERRIDE", set: named(func(w *Weaver) *string { return &w.Override }, "a decision, such as t12, or the address of a change")},
 		"reason":      {env: "TFWEAVER_REASON", set: text(func(w *Weaver) *string { return &w.Reason })},
 		"offline":     {env: "TFWEAVER_OFFLINE", set: choice(func(w *Weaver) *string { return &w.Offline }, OfflineDeny, OfflineAllow)},
 		"lease":       {env: "TFWEAVER_LEASE", set: setLease},
-		"rules":       {env: "TFWEAVER_RULES", set: text(func(w *Weaver) *string { return &w.Rules })},
+		"rules":       {env: "TFWEAVER_RULES", set: named(func(w *Weaver) *string { return &w.Rules }, "a folder")},
 		"off":         {env: "TFWEAVER_OFF", isBool: true, set: boolean(func(w *Weaver) *bool { return &w.Off })},
 		"exit-codes":  {env: "TFWEAVER_EXIT_CODES", isBool: true, set: boolean(func(w *Weaver) *bool { return &w.ExitCodes })},
 		"version":     {isBool: true, set: boolean(func(w *Weaver) *bool { return &w.Version })},

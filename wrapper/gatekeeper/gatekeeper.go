@@ -266,7 +266,7 @@ func (g *Gatekeeper) Await(ctx context.Context) { g.work.wait(ctx) }
 func (g *Gatekeeper) Finish(ctx context.Context) {
 	g.work.wait(ctx)
 	g.withdraw(ctx)
-	if problem, ok := g.override.unused(); ok {
+	if problem, ok := g.override.unused(ctx); ok {
 		g.view.Problem(problem)
 	}
 }

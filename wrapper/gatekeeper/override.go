@@ -5,14 +5,19 @@ package gatekeeper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
+
+// askWithin bounds a question at the end of a run that changes nothing any more.
+const askWithin = 5 * time.Second
 
 // Override is a person's word that one decision is to be passed.
 type Override struct {
@@ -83,14 +88,22 @@ func pending(id string) bool { return strings.HasPrefix(id, "~pending/") }
 
 // unused is a warning about a word that was about nothing; ok is false when it
 // was used, or there was none.
-func (o *overriding) unused() (problem views.Problem, ok bool) {
+func (o *overriding) unused(ctx context.Context) (problem views.Problem, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.word.ID == "" || o.used {
 		return views.Problem{}, false
 	}
+	if o.seen == nil && o.err == nil && !isAddress(o.word.ID) { // nothing was in the way
+		ctx, cancel := context.WithTimeout(ctx, askWithin)
+		defer cancel()
+		_, _, o.err = o.gate.explain(ctx, o.word.ID)
+	}
 	detail := fmt.Sprintf("No change of this run waited or was refused for the object and the action that %s was about, so nothing was overridden.", o.word.ID)
-	if o.err != nil {
+	switch {
+	case errors.Is(o.err, admission.ErrNoTx):
+		detail = fmt.Sprintf("The coordinator knows of no decision %s, so nothing was overridden. \"tfweaver report\" lists those that it knows of; those of another coordinator are listed with -weaver-coordinator.", o.word.ID)
+	case o.err != nil:
 		detail = fmt.Sprintf("What %s was about could not be looked up (%v), so nothing was overridden.", o.word.ID, o.err)
 	}
 	return views.Problem{Warning: true, Summary: "The override was not used", Detail: detail}, true

@@ -5,6 +5,7 @@ package gatekeeper
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -152,7 +153,23 @@ func TestAnOverrideOfNothingKnownIsAWarning(t *testing.T) {
 	_, err := r.Admit(t.Context(), call(intercept.Delete))
 	wantRefusal(t, err, "simcloud_subnet.b")
 	r.Finish(t.Context())
-	if p := r.view.problems; len(p) != 1 || !p[0].Warning {
+	if p := r.view.problems; len(p) != 1 || !p[0].Warning || !strings.Contains(p[0].Detail, "no decision t9") {
 		t.Errorf("warned of %+v", p)
+	}
+}
+
+// TestAnOverrideOfNothingKnownIsAWarningThoughNothingWaited: a misspelt decision
+// is not told as one that was about something else.
+func TestAnOverrideOfNothingKnownIsAWarningThoughNothingWaited(t *testing.T) {
+	t.Parallel()
+	for known, want := range map[bool]string{true: "No change of this run waited", false: "no decision t9"} {
+		r := overridden(t, decision(nil))
+		if !known {
+			r.session.explain = nil
+		}
+		r.Finish(t.Context())
+		if p := r.view.problems; len(p) != 1 || !strings.Contains(p[0].Detail, want) {
+			t.Errorf("known %v: warned of %+v", known, p)
+		}
 	}
 }
