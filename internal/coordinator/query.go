@@ -118,9 +118,23 @@ func (c *Coordinator) Explain(ctx context.Context, id admission.TxID) (conflict.
 			return fmt.Errorf("transaction %s: %w", id, admission.ErrNoTx)
 		}
 		report, status = conflict.BuildAt(st, id, "", c.realm.now()), tx.Status
+		if o := report.Outcome; o != nil && o.By != "" {
+			named := *o
+			named.By = actorOf(st, o.By)
+			report.Outcome = &named
+		}
 		return nil
 	})
 	return report, status, err
+}
+
+// actorOf is who settled a transaction: a person, or the actor of the session
+// that has read the object.
+func actorOf(st *admission.State, by string) string {
+	if x, ok := st.Session(admission.SessionID(by)); ok && x.Actor != "" {
+		return x.Actor
+	}
+	return by
 }
 
 // Status lists everything that is going on.

@@ -140,6 +140,9 @@ func TestSettledByARead(t *testing.T) {
 			t.Fatalf("Settle: %v", err)
 		}
 	}
+	if r, _, err := c.Explain(within(t), g.Tx()); err != nil || r.Outcome == nil || r.Outcome.By != "bob" {
+		t.Errorf("it was settled by %+v, %v", r.Outcome, err)
+	}
 	a := receive(t, "answer", done)
 	if a.err != nil {
 		t.Fatalf("Submit: %v", a.err)
