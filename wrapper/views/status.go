@@ -14,7 +14,6 @@ import (
 
 	"github.com/tfweaver/tfweaver/internal/coordinator"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
-	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/internal/version"
 	"github.com/tfweaver/tfweaver/wrapper/identity"
 )
@@ -131,112 +130,6 @@ func claimLocks(s coordinator.Status) []coordinator.LockStatus {
 		}
 	}
 	return locks
-}
-
-// WhyText is a report with all its reasons.
-func WhyText(r conflict.Report, status admission.Status) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s is %s\n", r.ID, what(r), status)
-	sentence, next := Told(r)
-	b.WriteString(wrap(sentence, conflict.Width) + "\n")
-	if next != "" {
-		b.WriteString(wrap(next, conflict.Width) + "\n")
-	}
-	for i, c := range r.Conflicts {
-		fmt.Fprintf(&b, "\n%d. %s\n", i+1, c.Resource.CloudID)
-		writeFields(&b, conflictFields(c))
-	}
-	for _, a := range r.Actions {
-		fmt.Fprintf(&b, "\n%s", a.Verb)
-		if a.Command != "" {
-			fmt.Fprintf(&b, ": %s", a.Command)
-		}
-		if a.Text != "" {
-			fmt.Fprintf(&b, " (%s)", a.Text)
-		}
-	}
-	if len(r.Actions) > 0 {
-		b.WriteString("\n")
-	}
-	return b.String()
-}
-
-// what names the transaction of a report.
-func what(r conflict.Report) string {
-	if r.Action == string(admission.Reserve) {
-		return "reservation of a whole plan"
-	}
-	return orElse(r.Action, "change") + " of " + orElse(r.Address, "an object")
-}
-
-func conflictFields(c conflict.Conflict) [][2]string {
-	fields := [][2]string{{"address", c.Resource.Address}, {"relation", c.Relation}, {"class", c.Class}}
-	if c.ModeWanted != "" {
-		fields = append(fields, [2]string{"wanted", c.ModeWanted + " against held " + c.ModeHeld})
-	}
-	fields = append(fields, [2]string{"rule", c.RuleID}, [2]string{"", c.RuleDoc})
-	if x := c.Capacity; x != nil {
-		fields = append(fields, [2]string{x.Bucket, scarcity(*x)})
-	}
-	if c.Failed != "" {
-		fields = append(fields, [2]string{"failed", c.Failed})
-	}
-	if c.Exceeded {
-		fields = append(fields, [2]string{"unforeseen", "the call needs more than was held for its plan"})
-	}
-	if c.Fact != nil {
-		fields = append(fields, [2]string{"fact", fmt.Sprintf("%s (known for %s, from %s)", c.Fact.What, seconds(time.Duration(c.Fact.Age*float64(time.Second))), c.Fact.Source)})
-	}
-	if h := c.Holder; h != nil {
-		fields = append(fields,
-			[2]string{"holder", holder(*h)}, [2]string{"identity", worth(*h)}, [2]string{"session", h.Session}, [2]string{"transaction", strings.TrimSpace(h.Tx + " " + h.Address)},
-			[2]string{"state", standingOf(*h)}, [2]string{"since", h.Since}, [2]string{"run", h.RunURL}, [2]string{"lease until", h.LeaseExpires})
-	}
-	return fields
-}
-
-// worth says of an actor that nobody has verified it; empty for one that the
-// system knows.
-func worth(h conflict.Holder) string {
-	if !h.ActorClaimed {
-		return ""
-	}
-	return "claimed, not verified"
-}
-
-// scarcity is a count that is too small, in numbers.
-func scarcity(x conflict.Capacity) string {
-	text := fmt.Sprintf("%d asked, limit %d: %d used, %d reserved", x.Asked, x.Limit, x.Used, x.Reserved)
-	if x.Theirs > 0 {
-		text += fmt.Sprintf(", %d of them by the holder", x.Theirs)
-	}
-	if x.Hopeless {
-		text += "; what is in flight cannot make room"
-	}
-	return text
-}
-
-// standingOf is the state of a holder, and what else there is to know of it.
-func standingOf(h conflict.Holder) string {
-	text := h.State
-	if h.Claim {
-		text += ", holds several calls together"
-	}
-	if h.Dead {
-		text += ", its processes are dead"
-	}
-	if h.Result != "" {
-		text += "; " + h.Result
-	}
-	return text
-}
-
-func writeFields(b *strings.Builder, fields [][2]string) {
-	for _, f := range fields {
-		if f[1] != "" {
-			fmt.Fprintf(b, "   %-12s %s\n", f[0], printable(f[1]))
-		}
-	}
 }
 
 func table(b *strings.Builder, header string, n int, row func(i int) string) {

@@ -148,3 +148,18 @@ func TestHowATransactionStandsIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestWhyIsForPeople: no state of the protocol's own, and no reason twice.
+func TestWhyIsForPeople(t *testing.T) {
+	t.Parallel()
+	r := report(conflict.Reject)
+	r.Conflicts = append(r.Conflicts, r.Conflicts...)
+	r.Conflicts[0].Holder.State, r.Conflicts[0].Holder.Result = conflict.Ended, string(admission.Operational)
+	text := WhyText(r, admission.Operational)
+	if strings.Contains(text, "operational") || !strings.Contains(text, "create of simcloud_subnet.b has succeeded") {
+		t.Errorf("in the protocol's words:\n%s", text)
+	}
+	if n := strings.Count(text, r.Conflicts[0].Resource.CloudID+"\n"); n != 1 {
+		t.Errorf("one reason stands there %d times:\n%s", n, text)
+	}
+}
