@@ -6,6 +6,7 @@ package command
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -89,7 +90,7 @@ func (a *App) why(ctx context.Context, w arguments.Weaver, c whyCommand) error {
 	defer conn.Close()
 	report, status, err := conn.Explain(ctx, admission.TxID(c.ID))
 	if err != nil {
-		return &failedError{What: "Cannot explain " + c.ID, Err: err}
+		return &failedError{What: "Cannot explain " + c.ID, Err: err, Remedy: a.elsewhere(w, err)}
 	}
 	if c.JSON {
 		return writeJSON(a.Stdout, report)
@@ -107,7 +108,7 @@ func (a *App) resolve(ctx context.Context, w arguments.Weaver, c resolveCommand)
 	defer conn.Close()
 	actor := identity.Resolve(a.Env, a.System, "").Actor
 	if err := conn.Resolve(ctx, admission.TxID(c.ID), actor, c.Reason, c.Exists); err != nil {
-		return &failedError{What: "Cannot resolve " + c.ID, Err: err}
+		return a.unresolved(ctx, w, conn, c.ID, err)
 	}
 	fate := "not there"
 	if c.Exists {
@@ -115,6 +116,40 @@ func (a *App) resolve(ctx context.Context, w arguments.Weaver, c resolveCommand)
 	}
 	_, err = fmt.Fprintf(a.Stdout, "%s is settled: the object is %s, says %s (%s). Its locks are free.\n", c.ID, fate, actor, c.Reason)
 	return err
+}
+
+// unresolved says why there is nothing to settle, where that is so.
+func (a *App) unresolved(ctx context.Context, w arguments.Weaver, conn *client.Client, id string, cause error) error {
+	failed := &failedError{What: "Cannot resolve " + id, Err: cause, Remedy: a.elsewhere(w, cause)}
+	if !errors.Is(cause, admission.ErrStatus) {
+		return failed
+	}
+	report, status, err := conn.Explain(ctx, admission.TxID(id))
+	if err != nil {
+		return failed
+	}
+	failed.Err = errors.New("its outcome is not in question")
+	failed.Remedy = views.OneLine(report)
+	if status.Final() {
+		failed.Remedy += "\n\nIt is settled, and holds nothing. There is nothing to do."
+	} else {
+		failed.Remedy += "\n\nIts own run will tell how it ends. There is nothing to do as long as that lives."
+	}
+	return failed
+}
+
+// elsewhere says of a transaction that is not known who was asked, and where else
+// to look; it is empty for other errors.
+func (a *App) elsewhere(w arguments.Weaver, cause error) string {
+	if !errors.Is(cause, admission.ErrNoTx) {
+		return ""
+	}
+	asked := "The coordinator of this user on " + a.System.Host
+	if w.Coordinator != "" {
+		asked = fmt.Sprintf("The coordinator at %s, which %s names,", w.Coordinator, w.From["coordinator"])
+	}
+	return asked + " was asked. Finished transactions are forgotten after a while: \"tfweaver status\" lists what is going on, \"tfweaver report\" what was delayed or refused. " +
+		"One of another coordinator is found with -weaver-coordinator=ADDR."
 }
 
 // running is the coordinator that knows of a transaction.

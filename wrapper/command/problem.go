@@ -38,6 +38,8 @@ func (e *connectError) Unwrap() error { return e.Err }
 type failedError struct {
 	What string
 	Err  error
+	// Remedy says what to do about it; may be empty.
+	Remedy string
 }
 
 func (e *failedError) Error() string { return e.What + ": " + e.Err.Error() }
@@ -70,7 +72,7 @@ func explain(err error) (views.Problem, int) {
 	case errors.As(err, &usage):
 		return views.Problem{Summary: "Invalid tfweaver option", Detail: usage.Error() + ".\n\nRun \"tfweaver -help\" for the options."}, ExitSetup
 	case errors.As(err, &failed):
-		return views.Problem{Summary: failed.Error()}, ExitError
+		return views.Problem{Summary: failed.Error(), Detail: failed.Remedy}, ExitError
 	case errors.As(err, &serving):
 		return views.Problem{Summary: "tfweaver serve failed", Detail: sentence(serving.Error())}, ExitSetup
 	case errors.As(err, &missing):

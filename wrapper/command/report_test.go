@@ -61,3 +61,51 @@ func TestReportOfAnObservingRun(t *testing.T) {
 		t.Errorf("as JSON: %s, %v", r.stdout, err)
 	}
 }
+
+// TestResolveOfWhatIsSettled says who has settled it, and that nothing is left
+// to do; of what nobody knows, who was asked and where else to look.
+func TestResolveOfWhatIsSettled(t *testing.T) {
+	t.Parallel()
+	r := complete(t)
+	session, request := r.holdBy(t)
+	request.Key, request.Address = 9, "fixture_thing.lost"
+	observed := request
+	observed.Advisory = true // it goes on beside the one that holds the object
+	grant, err := session.Submit(t.Context(), observed, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := grant.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	id := string(grant.Tx())
+	for _, step := range []struct {
+		args []string
+		code int
+		says []string
+	}{
+		{[]string{"resolve", id, "-reason=looked", "-exists"}, ExitError, []string{"not in question", "Its own run will tell"}},
+		{nil, 0, nil},
+		{[]string{"resolve", id, "-reason=looked", "-exists"}, 0, []string{"is settled: the object is there"}},
+		{[]string{"resolve", id, "-reason=again", "-gone"}, ExitError, []string{"was settled", "'looked'", "There is nothing to do"}},
+		{[]string{"resolve", "t999", "-reason=x", "-gone"}, ExitError, []string{"no such transaction", r.Env.Get("TFWEAVER_COORDINATOR"), "TFWEAVER_COORDINATOR names", "tfweaver report"}},
+		{[]string{"why", "t999"}, ExitError, []string{"no such transaction", "tfweaver status", "-weaver-coordinator=ADDR"}},
+	} {
+		if step.args == nil {
+			if err := grant.Complete(t.Context(), client.Outcome{Result: admission.Lost}); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		r.stdout.Reset()
+		r.stderr.Reset()
+		r.Args = step.args
+		r.run(t, step.code)
+		told := strings.Join(strings.Fields(strings.ReplaceAll(r.stdout.String()+r.stderr.String(), "│", "")), " ")
+		for _, text := range step.says {
+			if !strings.Contains(told, text) {
+				t.Errorf("%v lacks %q: %s", step.args, text, told)
+			}
+		}
+	}
+}
