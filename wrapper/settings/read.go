@@ -6,6 +6,7 @@ package settings
 import (
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,7 +27,11 @@ type Error struct {
 	Diags hcl.Diagnostics
 }
 
-// Error lists the mistakes, each with its line.
+// maxMistakes bounds how many mistakes of a file are told at once.
+const maxMistakes = 8
+
+// Error lists the mistakes, each with its line: the first ones of a file that
+// has no end of them, as one that is no such file.
 func (e *Error) Error() string {
 	var lines []string
 	for _, d := range e.Diags {
@@ -37,7 +42,12 @@ func (e *Error) Error() string {
 		if d.Detail != "" {
 			line += ": " + d.Detail
 		}
-		lines = append(lines, line)
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	if more := len(lines) - maxMistakes; more > 0 {
+		lines = append(lines[:maxMistakes], fmt.Sprintf("... and %d more", more))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -204,10 +214,20 @@ func (r *reader) file(a *hcl.Attribute) string {
 
 func (r *reader) address(a *hcl.Attribute) string {
 	value := r.text(a)
-	if value != "" && !strings.HasPrefix(value, "unix://") && !strings.HasPrefix(value, "tcp://") {
+	if value != "" && !reachable(value) {
 		r.complain(a.Expr.Range(), "Invalid value", fmt.Sprintf("%q is no address of a coordinator, such as tcp://HOST:PORT or unix:///PATH.", value))
 	}
 	return value
+}
+
+// reachable says whether an address names a host and a port, or a path.
+func reachable(address string) bool {
+	if path, ok := strings.CutPrefix(address, "unix://"); ok {
+		return strings.HasPrefix(path, "/") || filepath.IsAbs(path)
+	}
+	at, ok := strings.CutPrefix(address, "tcp://")
+	host, port, err := net.SplitHostPort(at)
+	return ok && err == nil && host != "" && port != ""
 }
 
 func (r *reader) complain(at hcl.Range, summary, detail string) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,6 +111,8 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 		"a number":          {"\n\nwait = 10", ":3:", "a text in quotes"},
 		"a variable":        {"mode = var.mode", ":1:", "Variables not allowed"},
 		"no address":        {"coordinator {\n}", ":1:", `"address" is required`},
+		"no port":           {"coordinator {\n  address = \"tcp://x\"\n}", ":2:", `"tcp://x" is no address`},
+		"no path":           {"coordinator {\n  address = \"unix://\"\n}", ":2:", `"unix://" is no address`},
 		"another address":   {"coordinator {\n  address = \"https://weaver.test\"\n}", ":2:", "no address of a coordinator"},
 		"two coordinators":  {"coordinator {\n  address = \"tcp://a:1\"\n}\ncoordinator {\n  address = \"tcp://b:1\"\n}", ":4:", "Two coordinators"},
 		"two tokens":        {"coordinator {\n  address = \"tcp://a:1\"\n  token_env = \"T\"\n  token_file = \"t\"\n}", ":4:", "not both"},
@@ -236,5 +239,23 @@ func TestLoad(t *testing.T) {
 	write(t, path, strings.Repeat("#", maxFile+1))
 	if _, err := Load(top, ""); err == nil {
 		t.Error("a file without end is read")
+	}
+}
+
+// TestNoEndOfMistakes: what is no settings file at all does not fill the screen.
+func TestNoEndOfMistakes(t *testing.T) {
+	t.Parallel()
+	_, err := Parse("/repo/"+FileName, []byte(strings.Repeat("mode = \"strict\"\n\xff\x00\x01 {{ \x7f\n", 50)))
+	if err == nil {
+		t.Fatal("it was taken")
+	}
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) > maxMistakes+1 || !strings.HasPrefix(lines[len(lines)-1], "... and ") {
+		t.Errorf("%d lines:\n%s", len(lines), err)
+	}
+	for i, line := range lines {
+		if slices.Contains(lines[:i], line) {
+			t.Errorf("%q stands there twice", line)
+		}
 	}
 }
