@@ -28,7 +28,7 @@ func SocketPath(address string) (string, error) {
 	path, ok := strings.CutPrefix(address, scheme)
 	switch {
 	case !ok:
-		return "", fmt.Errorf("%q is not an address of a socket; use unix:///path/to/socket", address)
+		return "", fmt.Errorf("%q is not an address to listen on; use unix:///path/to/socket, or tcp://HOST:PORT with a certificate and a token", address)
 	case !filepath.IsAbs(path):
 		return "", fmt.Errorf("%s: the path of the socket must be absolute, as in unix:///path/to/socket", address)
 	case len(path) > MaxSocketPath:
