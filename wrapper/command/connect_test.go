@@ -6,6 +6,7 @@
 package command
 
 import (
+	"crypto/x509"
 	"fmt"
 	"io/fs"
 	"os"
@@ -50,6 +51,26 @@ func TestConnectProblems(t *testing.T) {
 			&connectError{Address: "tcp://h:1", Err: fmt.Errorf("%w at tcp://h:1", client.ErrNoToken)},
 			[]string{"asks for a token", "TFWEAVER_TOKEN", "-weaver-token-file"},
 			[]string{"Nobody answers"},
+		},
+		"no token, of the settings": {
+			&connectError{Address: "tcp://h:1", Err: &tokenError{Where: "/repo/nope", From: "token_file in /repo/.tfweaver.hcl", Coordinator: "the coordinator at tcp://h:1 (named by /repo/.tfweaver.hcl)", Err: errNoToken}},
+			[]string{"tcp://h:1 (named by /repo/.tfweaver.hcl) asks for a token", "/repo/nope", "correct token_file in /repo/.tfweaver.hcl"},
+			[]string{"-weaver-token-file"},
+		},
+		"an expired certificate": {
+			&connectError{Address: "tcp://h:1", Err: fmt.Errorf("%w: tcp://h:1: %w", client.ErrCertificate, x509.CertificateInvalidError{Reason: x509.Expired})},
+			[]string{"Whoever runs the coordinator has to renew it"},
+			[]string{"ca_file", "-weaver-ca-file"},
+		},
+		"another name": {
+			&connectError{Address: "tcp://h:1", Err: fmt.Errorf("%w: tcp://h:1: %w", client.ErrCertificate, x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"})},
+			[]string{"Correct -weaver-coordinator"},
+			[]string{"ca_file", "-weaver-ca-file"},
+		},
+		"nobody on the network": {
+			&connectError{Address: "tcp://h:1", Err: client.ErrUnreachable},
+			[]string{"--listen tcp://h:1 --tls-cert FILE --tls-key FILE --token-file FILE"},
+			nil,
 		},
 		"another token": {
 			&connectError{Address: "tcp://h:1", Err: fmt.Errorf("%w at tcp://h:1", client.ErrTokenRefused)},
@@ -160,7 +181,7 @@ func TestServeRefuses(t *testing.T) {
 		says []string
 	}{
 		"led folder":    {[]string{"-listen=unix://" + held + "2", "-dir=" + journal}, []string{journal, fmt.Sprintf("process %d", os.Getpid()), "unix://" + held}},
-		"no address":    {[]string{"-listen=foo", "-dir=" + t.TempDir()}, []string{`"foo"`, "unix:///path"}},
+		"no address":    {[]string{"-listen=foo", "-dir=" + t.TempDir()}, []string{`"foo"`, "unix:///path", "tcp://HOST:PORT"}},
 		"shared folder": {[]string{"-listen=unix://" + filepath.Join(shared, "s"), "-dir=" + t.TempDir()}, []string{shared}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -184,4 +205,33 @@ func TestServeRefuses(t *testing.T) {
 // unboxed is a text for people without the frame and the line breaks.
 func unboxed(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("│╷╵ \n\t", r) }), " ")
+}
+
+// TestTheLineThatIsWrongIsNamed: what the settings name and is not there is told
+// with the line that names it.
+func TestTheLineThatIsWrongIsNamed(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		block string
+		says  []string
+	}{
+		"token":     {`token_file = "nope"`, []string{"No token", "tcp://127.0.0.1:1", "nope: no such file", "token_file in "}},
+		"authority": {"token_env = \"HOME\"\n  ca_file = \"nope.pem\"", []string{"nope.pem cannot be read: no such file", "ca_file in "}},
+	} {
+		r := newRig(t, "status")
+		r.Env = r.Env.With("HOME", strings.Repeat("/home-of-many", 3))
+		path := filepath.Join(r.work, ".tfweaver.hcl")
+		write(t, path, "coordinator {\n  address = \"tcp://127.0.0.1:1\"\n  "+tt.block+"\n}\n", 0o600)
+		r.run(t, ExitSetup)
+		for _, text := range append(tt.says, path) {
+			if said := unboxed(r.stderr.String()); !strings.Contains(said, text) {
+				t.Errorf("%s: %q lacks %q", name, said, text)
+			}
+		}
+	}
+	r := newRig(t, "status", "-weaver-coordinator=tcp://x")
+	r.run(t, ExitSetup)
+	if said := unboxed(r.stderr.String()); strings.Contains(said, "token") || !strings.Contains(said, "name a host and a port") {
+		t.Errorf("an address without a port: %q", said)
+	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/internal/coordinator/embedded"
+	"github.com/tfweaver/tfweaver/internal/coordinator/server"
 	tfweaver "github.com/tfweaver/tfweaver/internal/version"
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
 )
@@ -55,18 +56,32 @@ func (a *App) reach(ctx context.Context, w arguments.Weaver) (*client.Client, er
 	if !onNetwork(w.Coordinator) {
 		return client.Dial(ctx, w.Coordinator)
 	}
-	token, err := a.token(w)
+	if _, err := server.HostPort(w.Coordinator); err != nil {
+		return nil, fmt.Errorf("%q %w: it has to name a host and a port, as in tcp://HOST:PORT", w.Coordinator, client.ErrAddress)
+	}
+	token, err := a.asked(w)
 	if err != nil {
 		return nil, err
 	}
 	authority := a.path(w.CAFile)
 	if authority != "" {
 		if _, err := os.Stat(authority); err != nil {
-			return nil, fmt.Errorf("%w: %s cannot be read: %w", client.ErrCertificate, authority, reasonOf(err))
+			return nil, &authorityError{Path: authority, From: lineOf(w, "ca-file", "ca_file"), Err: reasonOf(err)}
 		}
 	}
 	return client.DialWithCredentials(ctx, w.Coordinator, client.Credentials{CAFile: authority, Token: token})
 }
+
+// authorityError is a file with the certificates to trust that is not there, or
+// not for this user.
+type authorityError struct {
+	// From is what names it.
+	Path, From string
+	Err        error
+}
+
+func (e *authorityError) Error() string { return fmt.Sprintf("%s cannot be read: %v", e.Path, e.Err) }
+func (e *authorityError) Unwrap() error { return e.Err }
 
 func (a *App) embedded() embedded.Options {
 	return embedded.Options{Executable: a.Self, Version: tfweaver.Version}

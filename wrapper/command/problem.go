@@ -4,6 +4,7 @@
 package command
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"strings"
@@ -109,6 +110,7 @@ func explainConnect(e *connectError) views.Problem {
 	const where = "-weaver-coordinator or TFWEAVER_COORDINATOR"
 	var start *embedded.StartError
 	var token *tokenError
+	var authority *authorityError
 	switch {
 	case errors.As(e.Err, &start):
 		p.Summary = "The coordinator cannot be started"
@@ -122,8 +124,11 @@ func explainConnect(e *connectError) views.Problem {
 		p = explainToken(&tokenError{Where: e.Address, Err: e.Err}, nothing)
 	case errors.Is(e.Err, client.ErrTokenRefused):
 		p.Detail = fmt.Sprintf("The coordinator at %s knows another token. %sIs the one in TFWEAVER_TOKEN, or in the file that was named, the one that \"tfweaver serve -token-file\" was started with?", e.Address, nothing)
+	case errors.As(e.Err, &authority):
+		p.Detail = fmt.Sprintf("%s. It should hold the certificate that vouches for the coordinator at %s; %s names it.\n\n%sPut the certificate there, or correct %s.",
+			authority, e.Address, authority.From, nothing, authority.From)
 	case errors.Is(e.Err, client.ErrCertificate):
-		p.Detail = sentence(e.Err.Error()) + "\n\n" + nothing + "The certificate that vouches for it is named by ca_file in " + settings.FileName + ", -weaver-ca-file or TFWEAVER_CA_FILE."
+		p.Detail = sentence(e.Err.Error()) + "\n\n" + nothing + trustRemedy(e.Err)
 	case errors.Is(e.Err, client.ErrPlaintext):
 		p.Detail = sentence(e.Err.Error()) + "\n\n" + nothing + "Correct " + where + "."
 	case e.Address == "":
@@ -136,18 +141,47 @@ func explainConnect(e *connectError) views.Problem {
 		p.Detail = fmt.Sprintf("The coordinator at %s belongs to another user%s. A socket serves one user of one machine.\n\n"+
 			"%sRun as that user, take the address out of %s to use a coordinator of your own, or have it served to others with \"tfweaver serve -listen tcp://HOST:PORT\".", e.Address, cause(e.Err), nothing, where)
 	default:
-		p.Detail = fmt.Sprintf("Nobody answers at %s%s.\n\n%sStart it with \"tfweaver serve --listen %s\", "+
-			"or correct %s.", e.Address, cause(e.Err), nothing, e.Address, where)
+		p.Detail = fmt.Sprintf("Nobody answers at %s%s.\n\n%sStart it with \"tfweaver serve --listen %s%s\", "+
+			"or correct %s.", e.Address, cause(e.Err), nothing, e.Address, secrets(e.Address), where)
 	}
 	return p
 }
 
+// secrets are the options without which nothing is served on a network.
+func secrets(address string) string {
+	if !onNetwork(address) {
+		return ""
+	}
+	return " --tls-cert FILE --tls-key FILE --token-file FILE"
+}
+
+// trustRemedy is what helps against a certificate that is not trusted: it depends
+// on whose fault that is.
+func trustRemedy(err error) string {
+	var (
+		invalid x509.CertificateInvalidError
+		name    x509.HostnameError
+	)
+	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "Whoever runs the coordinator has to renew it: a new file in its place is taken without a restart."
+	case errors.As(err, &name):
+		return "Correct -weaver-coordinator or TFWEAVER_COORDINATOR, or have whoever runs the coordinator make a certificate for this name."
+	default:
+		return "The certificate that vouches for it is named by ca_file in " + settings.FileName + ", -weaver-ca-file or TFWEAVER_CA_FILE."
+	}
+}
+
 // explainToken never shows the token.
 func explainToken(e *tokenError, nothing string) views.Problem {
+	remedy := "Put the token into the variable TFWEAVER_TOKEN, or into a file that -weaver-token-file or TFWEAVER_TOKEN_FILE names."
+	if e.From != "" {
+		remedy = "Put the token there, or correct " + e.From + ", or put the token into the variable TFWEAVER_TOKEN."
+	}
 	return views.Problem{
 		Summary: "No token for the coordinator",
-		Detail: sentence("a coordinator on the network asks for a token. "+e.Error()) +
-			"\n\n" + nothing + "Put the token into the variable TFWEAVER_TOKEN, or into a file that -weaver-token-file or TFWEAVER_TOKEN_FILE names. It is the content of the file that \"tfweaver serve -token-file\" was started with.",
+		Detail: sentence(orElse(e.Coordinator, "a coordinator on the network")+" asks for a token. "+e.Error()) +
+			"\n\n" + nothing + remedy + " It is the content of the file that \"tfweaver serve -token-file\" was started with.",
 	}
 }
 
