@@ -51,6 +51,7 @@ type run struct {
 	who     identity.Identity
 	engine  *ruleengine.Engine
 	gate    *gatekeeper.Gatekeeper
+	realms  realms
 	host    *intercept.Host
 	// env is the environment of the CLI.
 	env    arguments.Environment
@@ -291,6 +292,9 @@ func (r *run) close(ctx context.Context, code int) int {
 		r.log.WarnContext(ctx, "session not closed; it ends with its lease", "error", err)
 	}
 	summary.Peers = peers
+	if problem, ok := misfit(r.shared, r.realms.all()); ok && r.mutates() {
+		r.view.Problem(problem)
+	}
 	r.view.Summary(summary)
 	if code == ExitError && len(summary.Refused) > 0 && r.inv.Weaver.ExitCodes {
 		return ExitRefused

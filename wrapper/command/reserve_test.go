@@ -277,3 +277,35 @@ func (r *rig) nothingHeld(t *testing.T) {
 		t.Errorf("left behind: %+v", s)
 	}
 }
+
+// TestPatternsThatFitNoRealm: a misspelt one is told at the end of a run that it
+// might have been meant for, as far as it would have changed something.
+func TestPatternsThatFitNoRealm(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		text   string
+		warned bool
+	}{
+		"misspelt": {"mode = \"wait\"\nrealm \"nowhere[\" {\n  mode = \"enforce\"\n}\n", true},
+		"the same": {"mode = \"wait\"\nrealm \"nowhere[\" {\n  mode = \"wait\"\n}\n", false},
+		"one fits": {"realm \"nowhere[\" {\n  mode = \"wait\"\n}\nrealm \"*\" {\n  mode = \"observe\"\n}\n", false},
+	} {
+		r := replacing(t, "apply", "-auto-approve")
+		write(t, filepath.Join(r.work, ".tfweaver.hcl"), tt.text, 0o600)
+		r.run(t, 0)
+		said := unboxed(r.stderr.String())
+		if warned := strings.Contains(said, "No realm of the settings fits"); warned != tt.warned {
+			t.Errorf("%s: warned %v: %q", name, warned, said)
+		}
+		if tt.warned && (!strings.Contains(said, `"nowhere["`) || !strings.Contains(said, `The mode "wait" was used`)) {
+			t.Errorf("%s: %q", name, said)
+		}
+	}
+	// What the run was told counts in all realms.
+	r := replacing(t, "apply", "-auto-approve", "-weaver-mode=observe")
+	write(t, filepath.Join(r.work, ".tfweaver.hcl"), "realm \"nowhere\" {\n  mode = \"wait\"\n}\n", 0o600)
+	r.run(t, 0)
+	if strings.Contains(unboxed(r.stderr.String()), "No realm of the settings fits") {
+		t.Errorf("warned of what did not count: %s", r.stderr)
+	}
+}

@@ -55,11 +55,16 @@ type Realm struct {
 // It is empty when the file does not say.
 func (s Settings) ModeOf(realm string) string {
 	for _, r := range s.Realms {
-		if fits(strings.ToLower(r.Pattern), strings.ToLower(realm)) {
+		if r.Fits(realm) {
 			return r.Mode
 		}
 	}
 	return s.Mode
+}
+
+// Fits says whether the pattern fits a realm.
+func (r Realm) Fits(realm string) bool {
+	return fits(strings.ToLower(r.Pattern), strings.ToLower(realm))
 }
 
 // fits says whether a pattern stands for a whole text.
