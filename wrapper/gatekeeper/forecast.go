@@ -42,6 +42,7 @@ func (g *Gatekeeper) Forecast(ctx context.Context, declare bool) (views.Forecast
 			return views.Forecast{}, err
 		}
 	}
+	forecast.NoWait = g.config.Wait == 0
 	g.noteLives(requests, prospects)
 	own := resolvedBy(requests)
 	var foreseeing []conflict.Report

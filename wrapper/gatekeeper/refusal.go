@@ -124,6 +124,9 @@ func (g *Gatekeeper) noteRefused(r views.Refused) {
 func detail(a *admittance, report conflict.Report) string {
 	text, hint := views.Told(report)
 	text += known(report)
+	if a.gate.config.Wait == 0 {
+		text, hint = views.ToWait(text), views.ToWait(hint)
+	}
 	if hint != "" {
 		text += "\n" + hint
 	}

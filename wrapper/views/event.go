@@ -44,6 +44,8 @@ type Forecast struct {
 	// Passing are those that would be refused, and go on: nothing is refused
 	// where they work.
 	Passing []conflict.Report
+	// NoWait is true when the run was told not to wait at all.
+	NoWait bool
 	// Uncovered are the resource types that no rule pack knows, sorted.
 	Uncovered []string
 	// Covered counts the changes of types that a rule pack knows.

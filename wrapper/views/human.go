@@ -98,7 +98,11 @@ func (h *Human) forecastBox(f Forecast) string {
 	var details []string
 	refused := 0
 	for _, r := range f.Reports {
-		details = append(details, h.report(r, false, h.style.columns()-boxMargin))
+		detail := h.report(r, false, h.style.columns()-boxMargin)
+		if f.NoWait {
+			detail = ToWait(detail)
+		}
+		details = append(details, detail)
 		if r.Decision != conflict.Wait {
 			refused++
 		}
@@ -131,7 +135,26 @@ func remedy(f Forecast) string {
 			return text + " Run the command again, so that it plans on what is there now."
 		}
 	}
+	for _, r := range f.Reports {
+		if r.Decision == conflict.Reject && r.Address != "" {
+			return text + " Whoever knows better lets a change go on with -weaver-override=" + quoted(r.Address) + " -weaver-reason=TEXT."
+		}
+	}
 	return text
+}
+
+// quoted is an address as a shell takes it.
+func quoted(address string) string {
+	if !strings.ContainsAny(address, `["' `) {
+		return printable(address)
+	}
+	return "'" + strings.ReplaceAll(printable(address), "'", `'\''`) + "'"
+}
+
+// ToWait names in an advice the option that keeps a run from waiting which was
+// told not to wait at all; the text is made for those who chose the policy.
+func ToWait(advice string) string {
+	return strings.ReplaceAll(advice, "-weaver-policy=queue", "with a -weaver-wait that is not 0")
 }
 
 // report is the text form of a report. The hint to ask why is left out where

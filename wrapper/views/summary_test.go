@@ -163,3 +163,20 @@ func TestWhyIsForPeople(t *testing.T) {
 		t.Errorf("one reason stands there %d times:\n%s", n, text)
 	}
 }
+
+// TestAForecastThatDoesNotWait tells what would make it wait, and how to pass it.
+func TestAForecastThatDoesNotWait(t *testing.T) {
+	t.Parallel()
+	r := report(conflict.Reject)
+	r.Address = `simcloud_subnet.b["x y"]`
+	r.ID, r.Wait = r.Address, nil
+	for noWait, says := range map[bool]string{true: "with a -weaver-wait that is not 0", false: "-weaver-policy=queue"} {
+		var out bytes.Buffer
+		NewHuman(NewPrinter(&out), Style{Width: 400}).Forecast(Forecast{Changes: 1, Covered: 1, Reports: []conflict.Report{r}, NoWait: noWait})
+		for _, want := range []string{says, `-weaver-override='simcloud_subnet.b["x y"]' -weaver-reason=TEXT`} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("not waiting %v: the text lacks %q:\n%s", noWait, want, &out)
+			}
+		}
+	}
+}
