@@ -190,8 +190,10 @@ type op struct {
 	command func(st *admission.State, stamp admission.Stamp, next uint64) (admission.Command, error)
 	// after reads the answer from the state once the command is journalled.
 	after func(st *admission.State) error
-	err   error
-	done  chan struct{}
+	// leaving is set for what needs no state: somebody who follows goes away.
+	leaving bool
+	err     error
+	done    chan struct{}
 	// taken is set by whoever comes first: the realm, which then runs after
 	// and answers, or the caller, which has stopped waiting.
 	taken atomic.Bool

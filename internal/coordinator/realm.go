@@ -280,10 +280,31 @@ func (r *realm) stepDown(batch []*op, cause error) {
 			return
 		}
 		r.c.log.Error("cannot lead", "error", err)
-		select {
-		case <-time.After(pause):
-		case <-r.c.stop:
+		if !r.turnAway(pause, err) {
 			return
+		}
+	}
+}
+
+// turnAway answers everybody who comes within a pause that there is nobody to
+// decide, so that they do not wait for a disk that stays full. It is false when
+// the coordinator is closing.
+func (r *realm) turnAway(pause time.Duration, cause error) bool {
+	over := time.After(pause)
+	for {
+		select {
+		case o := <-r.c.ops:
+			if !o.taken.CompareAndSwap(false, true) {
+				continue
+			}
+			if o.err = fmt.Errorf("%w: %w", ErrUnavailable, cause); o.leaving {
+				o.err = o.after(nil)
+			}
+			close(o.done)
+		case <-over:
+			return true
+		case <-r.c.stop:
+			return false
 		}
 	}
 }

@@ -294,3 +294,37 @@ func TestTimeNeverGoesBack(t *testing.T) {
 		last = record.Now
 	}
 }
+
+// TestNobodyWaitsForADeadDisk: while nothing can be written everybody is told so,
+// and once it can be again everything goes on.
+func TestNobodyWaitsForADeadDisk(t *testing.T) {
+	t.Parallel()
+	j := &coordinatortest.Journal{Journal: memjournal.New()}
+	c := start(t, j)
+	alice := open(t, c, "alice")
+	watcher, err := c.Watch(within(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.NoLead.Store(true)
+	j.Gate(func(func() error) error { return errDisk })
+	_, _, err = c.Submit(within(t), alice.Session, coordinatortest.Create("n", "a"), "")
+	wantError(t, "Submit", err, coordinator.ErrUnavailable)
+	for range 3 {
+		_, err = c.Renew(within(t), alice.Session, "")
+		wantError(t, "Renew", err, coordinator.ErrUnavailable)
+		_, err = c.Status(within(t))
+		wantError(t, "Status", err, coordinator.ErrUnavailable)
+	}
+	watcher.Close()
+	j.Gate(nil)
+	j.NoLead.Store(false)
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err = c.Renew(within(t), alice.Session, ""); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it does not go on: %v", err)
+		}
+	}
+}

@@ -78,7 +78,7 @@ func (w *Watcher) Close() {
 
 // tell runs f on the realm some time, unless it ends before.
 func (c *Coordinator) tell(f func(*realm)) {
-	o := &op{ctx: c.life, done: make(chan struct{}), after: func(*admission.State) error {
+	o := &op{ctx: c.life, done: make(chan struct{}), leaving: true, after: func(*admission.State) error {
 		f(&c.realm)
 		return nil
 	}}
