@@ -229,3 +229,28 @@ func TestPassed(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestWithin: whoever waits for something inside the object is told what that
+// is, and not that the object itself is being changed.
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	s := tell(t, admission.Queue)
+	nodes := []graph.Decl{
+		{ID: "r", Kind: graph.Realm},
+		{ID: "r/v", Parent: "r", Kind: graph.Resource, Type: "sim_network"},
+		{ID: "r/v/s", Parent: "r/v", Kind: graph.Resource, Type: "sim_subnet"},
+	}
+	up := func(id graph.NodeID) (graph.NodeID, bool) {
+		i := strings.LastIndexByte(string(id), '/')
+		return id[:max(i, 0)], i > 0
+	}
+	write := func(session admission.SessionID, id graph.NodeID, address string, action admission.Action) admission.Request {
+		locks := lock.Close([]lock.Want{{Node: id, Mode: mode.X, Relation: lock.Same}}, up)
+		return admission.Request{Session: session, Action: action, Address: address, Self: id, Nodes: nodes, Locks: locks}
+	}
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-1", Request: write("net-7", "r/v/s", "sim_subnet.s", admission.Create)})
+	tx, _ := s.Tx("t-1")
+	s.do(admission.Start{Stamp: s.at(), Tx: "t-1", Token: tx.Token})
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-2", Request: write("web-3", "r/v", "sim_network.v", admission.Delete)})
+	lacks(t, Text(Build(s.State, "t-2", "web-3")), "sim_network.v waits: sim_subnet.s in network v is being created by alice")
+}

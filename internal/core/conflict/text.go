@@ -157,7 +157,17 @@ func reason(r Report, c Conflict, d detail) string {
 	if h.Session == r.Requester.Session {
 		return fmt.Sprintf("this run's own %s comes first on %s", h.Address, what)
 	}
+	if within(c) {
+		return clip(h.Address, 60) + " in " + what + " " + doing(c) + " " + who(h, d)
+	}
 	return what + " " + doing(c) + " " + who(h, d)
+}
+
+// within says whether the holder is not at the resource itself, but at something
+// in it that it names.
+func within(c Conflict) bool {
+	intends := c.ModeHeld == "IX" || c.ModeHeld == "IS"
+	return intends && c.Capacity == nil && c.Holder.Address != "" && !strings.Contains(c.Resource.CloudID, "/~")
 }
 
 // shortage is a count that is too small, in numbers, and who has reserved of it.
@@ -195,6 +205,8 @@ func doing(c Conflict) string {
 	switch {
 	case c.Fact != nil:
 		act = "created"
+	case within(c):
+		act = participle(c.Holder.Action)
 	case c.ModeHeld == "S" || c.ModeHeld == "IS":
 		act = "read"
 	case c.ModeHeld == "X" && !strings.Contains(c.Resource.CloudID, "/~"):
