@@ -287,11 +287,12 @@ func (r *run) close(ctx context.Context, code int) int {
 	last, cancel := context.WithTimeout(ctx, goodbye)
 	defer cancel()
 	r.gate.Close(last)
+	ended := r.session.Err() // nil while it is open
 	peers, err := r.session.Close(last)
 	if err != nil {
 		r.log.WarnContext(ctx, "session not closed; it ends with its lease", "error", err)
 	}
-	summary.Peers = peers
+	summary.Peers, summary.Lost = peers, lost(errors.Join(ended, err))
 	if problem, ok := misfit(r.shared, r.realms.all()); ok && r.mutates() {
 		r.view.Problem(problem)
 	}
@@ -300,6 +301,11 @@ func (r *run) close(ctx context.Context, code int) int {
 		return ExitRefused
 	}
 	return code
+}
+
+// lost says whether an error means that the coordinator does not answer.
+func lost(err error) bool {
+	return errors.Is(err, client.ErrUnreachable) || errors.Is(err, client.ErrLost) || errors.Is(err, context.DeadlineExceeded)
 }
 
 func (r *run) mutates() bool { return r.inv.Command == "apply" || r.inv.Command == "destroy" }

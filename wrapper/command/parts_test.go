@@ -4,6 +4,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -236,5 +237,24 @@ func TestLoadRules(t *testing.T) {
 	}
 	if _, err := loadRules(filepath.Join(dir, "none"), nil); err == nil {
 		t.Error("a folder that is not there is accepted")
+	}
+}
+
+// TestLostCoordinators are those that do not answer; an ended session is none.
+func TestLostCoordinators(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		err  error
+		want bool
+	}{
+		{nil, false},
+		{client.ErrSessionEnded, false},
+		{fmt.Errorf("%w: %w", client.ErrSessionEnded, client.ErrLost), true},
+		{errors.Join(nil, client.ErrUnreachable), true},
+		{context.DeadlineExceeded, true},
+	} {
+		if got := lost(tt.err); got != tt.want {
+			t.Errorf("lost(%v) = %v", tt.err, got)
+		}
 	}
 }

@@ -205,6 +205,8 @@ type Summary struct {
 	Host  string
 	// Embedded is true when the coordinator serves this machine only.
 	Embedded bool
+	// Lost is true when the coordinator could not be told of the end.
+	Lost bool
 	// Brief leaves the line about the peers out.
 	Brief bool
 }

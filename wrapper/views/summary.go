@@ -152,6 +152,9 @@ func peersLine(s Summary) string {
 	if s.Embedded {
 		where += " (this machine only)"
 	}
+	if s.Lost { // how many were open at the end nobody knows
+		return "Coordinated " + where + " until the coordinator was lost."
+	}
 	others := s.Peers - len(s.InWay)
 	line := fmt.Sprintf("Coordinated with %s %s", count(max(s.Peers, len(s.InWay)), "other session"), where)
 	switch {

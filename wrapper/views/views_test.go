@@ -174,6 +174,7 @@ func TestSummaryOfAQuietRun(t *testing.T) {
 		want    string
 	}{
 		{Summary{Brief: true}, ""},
+		{Summary{Host: "desk", Lost: true}, "Coordinated on desk until the coordinator was lost.\n"},
 		{Summary{Host: "desk", Embedded: true}, "Coordinated on desk (this machine only); no other session was open.\n"},
 		{Summary{Host: "hub", Peers: 1}, "Coordinated with 1 other session on hub; none was in the way.\n"},
 		{Summary{Host: "hub", Peers: 1, InWay: []string{"alice-7"}}, "Coordinated with 1 other session on hub.\n"},
