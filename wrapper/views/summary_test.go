@@ -180,3 +180,16 @@ func TestAForecastThatDoesNotWait(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandsHaveOneDash wherever they are shown, so that they are alike.
+func TestCommandsHaveOneDash(t *testing.T) {
+	t.Parallel()
+	r := report(conflict.Wait)
+	r.Conflicts[0].Holder.State = conflict.Uncertain
+	r.Actions = []conflict.Advice{{Verb: "verify", Command: "tfweaver resolve t11 --reason TEXT --exists"}}
+	for _, text := range []string{OneLine(r), WhyText(r, admission.Queued)} {
+		if strings.Contains(text, " --") || strings.Contains(text, "`--") || !strings.Contains(text, "tfweaver resolve t11 -reason TEXT -exists") {
+			t.Errorf("dashes:\n%s", text)
+		}
+	}
+}

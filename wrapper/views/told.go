@@ -28,7 +28,7 @@ func Told(r conflict.Report) (sentence, next string) {
 	}
 	lines := strings.Split(strings.TrimRight(conflict.Text(r), "\n"), "\n")
 	if last := len(lines) - 1; last > 0 && strings.Contains(lines[last], "`") {
-		lines, next = lines[:last], lines[last]
+		lines, next = lines[:last], options(lines[last])
 	}
 	sentence = strings.Join(lines, " ")
 	if address == "" {
@@ -38,6 +38,12 @@ func Told(r conflict.Report) (sentence, next string) {
 		return address + " " + strings.TrimSpace(rest), next
 	}
 	return sentence, next
+}
+
+// options writes the options of a command with one dash, as Terraform's are and
+// the rest of what is shown has them.
+func options(text string) string {
+	return strings.NewReplacer(" --", " -", "`--", "`-").Replace(text)
 }
 
 // afterColon is the reason in a sentence of the form "ADDRESS waits: reason";

@@ -28,7 +28,7 @@ func WhyText(r conflict.Report, status admission.Status) string {
 	for _, a := range r.Actions {
 		fmt.Fprintf(&b, "\n%s", a.Verb)
 		if a.Command != "" {
-			fmt.Fprintf(&b, ": %s", a.Command)
+			fmt.Fprintf(&b, ": %s", options(a.Command))
 		}
 		if a.Text != "" {
 			fmt.Fprintf(&b, " (%s)", a.Text)
