@@ -421,6 +421,9 @@ func TestJSONLines(t *testing.T) {
 	if got := r.stdout.String(); got != want {
 		t.Errorf("standard output %q, want %q", got, want)
 	}
+	if said := r.stderr.String(); !strings.Contains(said, "oordinated on ") {
+		t.Errorf("the summary is not on standard error: %q", said)
+	}
 }
 
 func TestInspection(t *testing.T) {

@@ -280,7 +280,7 @@ func (r *run) close(ctx context.Context, code int) int {
 	r.await(ctx, r.gate.Finish)
 	summary := r.gate.Summary()
 	summary.Host, summary.Embedded = r.where.host, r.where.embedded
-	summary.Brief = r.opts.JSON || !r.mutates() || (code != 0 && r.gate.Submitted() == 0)
+	summary.Brief = !r.mutates() || (code != 0 && r.gate.Submitted() == 0)
 	for _, c := range r.host.Crashes() {
 		summary.Crashes = append(summary.Crashes, views.Crash{Provider: c.Provider, Trace: c.Trace})
 	}
