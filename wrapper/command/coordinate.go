@@ -51,7 +51,7 @@ type run struct {
 	who     identity.Identity
 	engine  *ruleengine.Engine
 	gate    *gatekeeper.Gatekeeper
-	realms  realms
+	realms  *realms
 	host    *intercept.Host
 	// env is the environment of the CLI.
 	env    arguments.Environment
@@ -67,7 +67,7 @@ type whereabouts struct {
 // coordinate carries out a command that runs providers. It returns
 // errNothingToCoordinate when there is none to run.
 func (a *App) coordinate(ctx context.Context, inv arguments.Invocation, shared settings.Settings, binary terraform.Binary) (int, error) {
-	r := &run{app: a, inv: inv, shared: shared, opts: inv.Options(a.Env), binary: binary, log: ownLog(a.Env, a.Stderr)}
+	r := &run{app: a, inv: inv, shared: shared, opts: inv.Options(a.Env), binary: binary, log: ownLog(a.Env, a.Stderr), realms: &realms{}}
 	r.view, r.lines = a.views(inv, r.opts)
 	defer r.release()
 	opening, stop := a.interruptible(ctx)

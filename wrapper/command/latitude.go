@@ -23,7 +23,9 @@ func (r *run) mode(realm graph.NodeID) gatekeeper.Mode {
 	if m := r.inv.Weaver.Mode; m != "" {
 		return gatekeeper.Mode(m)
 	}
-	r.realms.note(string(realm))
+	if r.realms != nil {
+		r.realms.note(string(realm))
+	}
 	if m := r.shared.ModeOf(string(realm)); m != "" {
 		return gatekeeper.Mode(m)
 	}
