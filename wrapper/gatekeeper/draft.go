@@ -24,17 +24,25 @@ type draft struct {
 	whole   bool
 	// enforced is true when a call may be refused in its realm.
 	enforced bool
+	// observed are the calls in realms that are only observed.
+	observed *draft
+	// observing is true when there are no others.
+	observing bool
 }
 
-// draft lowers all calls of a plan. Left out is what takes nothing, what works
-// in a realm that is only observed, and what the rules cannot tell yet: each is
-// judged by itself when its call comes.
+// draft lowers all calls of a plan. Left out is what takes nothing, and what the
+// rules cannot tell yet: each is judged by itself when its call comes. So is what
+// works in a realm that is only observed, beside calls that are not.
 func (g *Gatekeeper) draft(ctx context.Context, calls []lowering.PlannedCall, order lowering.Order) (*draft, error) {
 	d := &draft{gate: g, placed: map[graph.NodeID]bool{}}
+	d.observed = &draft{gate: g, placed: map[graph.NodeID]bool{}, observing: true}
 	for _, c := range calls {
 		if err := d.add(ctx, c); err != nil {
 			return nil, err
 		}
+	}
+	if len(d.calls) == 0 {
+		d = d.observed
 	}
 	d.arrange(order)
 	return d, nil
@@ -54,11 +62,20 @@ func (d *draft) add(ctx context.Context, c lowering.PlannedCall) error {
 		return nil
 	}
 	switch d.gate.modeOf(realmOf(lowered.Request)) {
-	case Off, Observe:
+	case Off:
+		return nil
+	case Observe:
+		d.observed.take(c, lowered)
 		return nil
 	case Enforce:
 		d.enforced = true
 	}
+	d.take(c, lowered)
+	return nil
+}
+
+// take adds one call.
+func (d *draft) take(c lowering.PlannedCall, lowered ruleengine.Lowered) {
 	r := d.gate.complete(lowered.Request)
 	d.place(r.Nodes)
 	d.buckets = append(d.buckets, lowered.Buckets...)
@@ -67,7 +84,6 @@ func (d *draft) add(ctx context.Context, c lowering.PlannedCall) error {
 		ID: c.ID, Self: r.Self, Action: r.Action, Address: c.Address,
 		Locks: r.Locks, Guards: r.Guards, Effects: r.Effects, Group: c.Group,
 	})
-	return nil
 }
 
 // place adds nodes, each once. Every list has parents before children.
@@ -106,10 +122,14 @@ func (d *draft) needed() bool {
 }
 
 func (d *draft) mode() Mode {
-	if d.enforced {
+	switch {
+	case d.observing:
+		return Observe
+	case d.enforced:
 		return Enforce
+	default:
+		return Wait
 	}
-	return Wait
 }
 
 // request implements petition.lower; a plan is the same in each round.

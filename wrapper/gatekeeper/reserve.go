@@ -55,6 +55,11 @@ func (g *Gatekeeper) Reserve(ctx context.Context, order lowering.Order) error {
 	if err != nil {
 		return g.unreserved(ctx, p, err)
 	}
+	if d.observing && grant.Passed() != nil {
+		// That it would have waited or been refused is told. Each call is judged
+		// by itself.
+		return grant.Withdraw(ctx)
+	}
 	r := &reservation{grant: grant, pass: grant.Passed(), calls: map[admission.CallID]bool{}}
 	for _, c := range p.request.Calls {
 		r.calls[c.ID] = true

@@ -157,16 +157,41 @@ func TestProvisionersHoldThePlanAsAWhole(t *testing.T) {
 	}
 }
 
-func TestObservedRealmsAreNotReserved(t *testing.T) {
+func TestRealmsThatAreOffAreNotReserved(t *testing.T) {
 	t.Parallel()
-	for _, m := range []Mode{Off, Observe} {
-		r := newRig(t, inMode(m))
+	r := newRig(t, inMode(Off))
+	r.Plan(replacing())
+	if err := r.Reserve(t.Context(), unordered()); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(r.session.requests()); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+// TestObservingAsksForThePlanWithoutWaiting: what would have become of the whole
+// plan is told, and nothing that is not there is counted on.
+func TestObservingAsksForThePlanWithoutWaiting(t *testing.T) {
+	t.Parallel()
+	full := short20()
+	full.Decision = ""
+	for name, grant := range map[string]*fakeGrant{
+		"there": {}, "short": {passed: &admission.Pass{Mode: "observe"}, report: &full},
+	} {
+		r := newRig(t, inMode(Observe))
 		r.Plan(replacing())
+		r.session.submit = func(context.Context, int, func(client.Waiting)) (Grant, error) { return grant, nil }
 		if err := r.Reserve(t.Context(), unordered()); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(r.session.requests()); n != 0 {
-			t.Errorf("%s: %d requests", m, n)
+		q := r.session.requests()[0].request
+		short := name == "short"
+		if q.Action != admission.Reserve || !q.Advisory || grant.withdrawn != short {
+			t.Errorf("%s: %s, advisory %t, withdrawn %t", name, q.Action, q.Advisory, grant.withdrawn)
+		}
+		passed := r.Summary().Passed
+		if (len(passed) == 1) != short || short && !passed[0].Refused {
+			t.Errorf("%s: told %+v", name, passed)
 		}
 	}
 }
