@@ -6,6 +6,7 @@ package coordinator
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tfweaver/tfweaver/internal/core/admission"
@@ -100,6 +101,7 @@ type Outcome = admission.Complete
 // Complete journals the outcome of a call. The time of the outcome is set
 // here.
 func (c *Coordinator) Complete(ctx context.Context, session admission.SessionID, outcome Outcome) error {
+	outcome.Digest = c.keyed(outcome.Digest)
 	return c.act(ctx, session, outcome.Tx, func(stamp admission.Stamp) admission.Command {
 		outcome.Stamp = stamp
 		return outcome
@@ -125,6 +127,10 @@ func (c *Coordinator) Resolve(ctx context.Context, id admission.TxID, actor, rea
 // Observe takes over what a session read, and returns the index of the record
 // behind which it is known.
 func (c *Coordinator) Observe(ctx context.Context, seen admission.Observe) (uint64, error) {
+	seen.Objects = slices.Clone(seen.Objects)
+	for i := range seen.Objects {
+		seen.Objects[i].Digest = c.keyed(seen.Objects[i].Digest)
+	}
 	var index uint64
 	err := c.do(ctx, &op{
 		command: func(_ *admission.State, stamp admission.Stamp, _ uint64) (admission.Command, error) {

@@ -85,6 +85,19 @@ func (c *Coordinator) code(id admission.SessionID) []byte {
 	return mac.Sum(nil)
 }
 
+// keyed is what is kept of a digest: it tells whether two digests are the same,
+// and, without the journal's secret, nothing of what they are of. A plain digest
+// of an object with few possible attributes could be guessed.
+func (c *Coordinator) keyed(digest string) string {
+	if digest == "" {
+		return ""
+	}
+	mac := hmac.New(sha256.New, c.secret)
+	mac.Write([]byte("tfweaver digest\x00"))
+	mac.Write([]byte(digest))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
+}
+
 // Authenticate returns the session that a credential proves. Whether it still
 // lives is for the command to find out.
 func (c *Coordinator) Authenticate(credential string) (admission.SessionID, error) {

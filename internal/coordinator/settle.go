@@ -133,6 +133,7 @@ func objective(st *admission.State, tx *admission.Tx) string {
 // outcome, whosever call that is. The session and the time of the command are
 // set here. What does not settle the call is an admission.UnsettledError.
 func (c *Coordinator) Settle(ctx context.Context, session admission.SessionID, read admission.Settle) error {
+	read.Digest = c.keyed(read.Digest)
 	return c.do(ctx, &op{
 		command: func(st *admission.State, stamp admission.Stamp, _ uint64) (admission.Command, error) {
 			if err := lives(st, session); err != nil {

@@ -50,8 +50,23 @@ func TestCallOfOneSession(t *testing.T) {
 	if err != nil || seen <= index {
 		t.Fatalf("Observe = %d, %v", seen, err)
 	}
-	if found, _, err = s.Lookup(within(t), coordinatortest.Subnet("n", "a")); err != nil || found[0].Node.Digest != "d1" {
+	if found, _, err = s.Lookup(within(t), coordinatortest.Subnet("n", "a")); err != nil || found[0].Node.Digest == "" {
 		t.Errorf("after Observe: %+v, %v", found, err)
+	}
+	// The digest itself is not kept, only what tells whether it is another one.
+	if d := found[0].Node.Digest; strings.Contains(d, "d1") {
+		t.Errorf("kept as %q", d)
+	}
+	version := found[0].Node.Version
+	for _, same := range []string{"d1", "d2"} {
+		_, now, _ := s.Lookup(within(t))
+		if _, err := s.Observe(within(t), now, nil, []admission.Observation{{Decl: found[0].Node.Decl, Exists: true, Digest: same}}); err != nil {
+			t.Fatal(err)
+		}
+		again, _, err := s.Lookup(within(t), coordinatortest.Subnet("n", "a"))
+		if err != nil || (again[0].Node.Version == version) != (same == "d1") {
+			t.Errorf("seen with %s: version %d after %d, %v", same, again[0].Node.Version, version, err)
+		}
 	}
 	if peers, err := s.Close(within(t)); err != nil || peers != 0 {
 		t.Errorf("Close = %d, %v", peers, err)
