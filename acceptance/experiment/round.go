@@ -26,9 +26,9 @@ type Round struct {
 	Saved bool
 }
 
-// longestLead bounds the lead, either way. Whoever begins needs two or three seconds,
-// so most rounds overlap and some do not.
-const longestLead = 3 * time.Second
+// longestLead bounds the lead, either way. Whoever begins needs a second and a half
+// on a machine that has nothing else to do, so most rounds overlap and some do not.
+const longestLead = 2 * time.Second
 
 // Draw is a round of a seed. The same arguments give the same round, and the lead
 // does not depend on whether it is coordinated.
