@@ -46,7 +46,7 @@ func TestCallOfOneSession(t *testing.T) {
 	if _, only, err := s.Lookup(within(t)); err != nil || only != index {
 		t.Errorf("Lookup of nothing = %d, %v; want %d", only, err, index)
 	}
-	seen, err := s.Observe(within(t), index, nil, []admission.Observation{{Decl: found[0].Node.Decl, Exists: true, Digest: "d1"}})
+	seen, err := s.Observe(within(t), index, nil, []admission.Observation{{Decl: found[0].Node.Decl, Exists: true, Digest: "first digest"}})
 	if err != nil || seen <= index {
 		t.Fatalf("Observe = %d, %v", seen, err)
 	}
@@ -54,17 +54,17 @@ func TestCallOfOneSession(t *testing.T) {
 		t.Errorf("after Observe: %+v, %v", found, err)
 	}
 	// The digest itself is not kept, only what tells whether it is another one.
-	if d := found[0].Node.Digest; strings.Contains(d, "d1") {
+	if d := found[0].Node.Digest; strings.Contains(d, "first digest") {
 		t.Errorf("kept as %q", d)
 	}
 	version := found[0].Node.Version
-	for _, same := range []string{"d1", "d2"} {
+	for _, same := range []string{"first digest", "second digest"} {
 		_, now, _ := s.Lookup(within(t))
 		if _, err := s.Observe(within(t), now, nil, []admission.Observation{{Decl: found[0].Node.Decl, Exists: true, Digest: same}}); err != nil {
 			t.Fatal(err)
 		}
 		again, _, err := s.Lookup(within(t), coordinatortest.Subnet("n", "a"))
-		if err != nil || (again[0].Node.Version == version) != (same == "d1") {
+		if err != nil || (again[0].Node.Version == version) != (same == "first digest") {
 			t.Errorf("seen with %s: version %d after %d, %v", same, again[0].Node.Version, version, err)
 		}
 	}
