@@ -30,6 +30,10 @@ type Round struct {
 // on a machine that has nothing else to do, so most rounds overlap and some do not.
 const longestLead = 2 * time.Second
 
+// apart is a lead after which whoever begins has ended: one round in four shows
+// what becomes of a plan that is older than what the other one did.
+const apart = 7 * time.Second
+
 // Draw is a round of a seed. The same arguments give the same round, and the lead
 // does not depend on whether it is coordinated.
 func Draw(seed uint64, number int, coordinated bool) Round {
@@ -39,6 +43,9 @@ func Draw(seed uint64, number int, coordinated bool) Round {
 		Lead: time.Duration(random.Int64N(int64(longestLead))),
 		// The ways take turns, so that few rounds have all of them.
 		CreateFirst: number%2 == 1, Saved: number/2%2 == 1,
+	}
+	if number%4 == 2 {
+		r.Lead = apart
 	}
 	if number/4%2 == 1 {
 		r.Lead = -r.Lead
