@@ -27,8 +27,8 @@ type Round struct {
 }
 
 // longestLead bounds the lead, either way. Whoever begins needs a second and a half
-// on a machine that has nothing else to do, so most rounds overlap and some do not.
-const longestLead = 2 * time.Second
+// on a machine that has nothing else to do, so nearly all of these rounds overlap.
+const longestLead = 1200 * time.Millisecond
 
 // apart is a lead after which whoever begins has ended: one round in four shows
 // what becomes of a plan that is older than what the other one did.
