@@ -182,9 +182,10 @@ func (f *fakeSession) requests() []submission {
 
 // fakeGrant records what becomes of an admitted call.
 type fakeGrant struct {
-	startErr error
-	passed   *admission.Pass
-	report   *conflict.Report
+	startErr    error
+	withdrawErr error
+	passed      *admission.Pass
+	report      *conflict.Report
 	// complete answers a Complete by its number from 0.
 	complete func(n int) error
 
@@ -232,7 +233,7 @@ func (g *fakeGrant) Withdraw(context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.withdrawn = true
-	return nil
+	return g.withdrawErr
 }
 
 func foreign(position int) client.Waiting {

@@ -58,7 +58,11 @@ func (g *Gatekeeper) Reserve(ctx context.Context, order lowering.Order) error {
 	if d.observing && grant.Passed() != nil {
 		// That it would have waited or been refused is told. Each call is judged
 		// by itself.
-		return grant.Withdraw(ctx)
+		if err := grant.Withdraw(ctx); err != nil {
+			// It holds nothing, and observing stops no run.
+			g.log.WarnContext(ctx, "observed reservation not given back; it ends with the session", "tx", grant.Tx(), "error", err)
+		}
+		return nil
 	}
 	r := &reservation{grant: grant, pass: grant.Passed(), calls: map[admission.CallID]bool{}}
 	for _, c := range p.request.Calls {

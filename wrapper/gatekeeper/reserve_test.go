@@ -176,7 +176,9 @@ func TestObservingAsksForThePlanWithoutWaiting(t *testing.T) {
 	full := short20()
 	full.Decision = ""
 	for name, grant := range map[string]*fakeGrant{
-		"there": {}, "short": {passed: &admission.Pass{Mode: "observe"}, report: &full},
+		"there": {},
+		// That it cannot be given back either stops no run.
+		"short": {passed: &admission.Pass{Mode: "observe"}, report: &full, withdrawErr: client.ErrUnreachable},
 	} {
 		r := newRig(t, inMode(Observe))
 		r.Plan(replacing())
