@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfweaver/tfweaver/internal/journal/journaltest"
+
 	"github.com/tfweaver/tfweaver/internal/coordinator/embedded"
 	"github.com/tfweaver/tfweaver/internal/journal/bboltjournal"
 )
@@ -24,7 +26,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	var err error
-	ordinary(t, func() { _, err = embedded.Connect(within(t), options(dir, "1m")) })
+	journaltest.Ordinary(t, func() { _, err = embedded.Connect(within(t), options(dir, "1m")) })
 	if err == nil || !strings.Contains(err.Error(), "cannot be written by you") || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "XDG_STATE_HOME") {
 		t.Fatalf("Connect: %v; want the folder and the remedy", err)
 	}

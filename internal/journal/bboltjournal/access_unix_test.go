@@ -12,6 +12,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/tfweaver/tfweaver/internal/journal/journaltest"
 )
 
 // TestFileOfOthers: a file that others could read or replace is not used, and
@@ -52,7 +54,7 @@ func TestReadOnlyFile(t *testing.T) {
 	j := open(t, dir)
 	defer j.Close()
 	var err error
-	ordinary(t, func() { _, err = j.Lead(t.Context()) })
+	journaltest.Ordinary(t, func() { _, err = j.Lead(t.Context()) })
 	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "must be yours") || !strings.Contains(err.Error(), w.j.Path()) {
 		t.Errorf("Lead: %v; want the remedy", err)
 	}
@@ -75,7 +77,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		}
 		j := open(t, dir)
 		var err error
-		ordinary(t, func() { _, err = j.Lead(t.Context()) })
+		journaltest.Ordinary(t, func() { _, err = j.Lead(t.Context()) })
 		j.Close()
 		var storage *StorageError
 		if !errors.As(err, &storage) || !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "must be yours") {

@@ -1,7 +1,7 @@
 // Copyright (c) The tfweaver authors
 // SPDX-License-Identifier: MPL-2.0
 
-package embedded_test
+package journaltest
 
 import (
 	"runtime"
@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ordinary runs f without the superuser's right to pass over the modes of
+// Ordinary runs f without the superuser's right to pass over the modes of
 // files, so that they mean something in every build. f must not end the test.
-func ordinary(t *testing.T, f func()) {
+func Ordinary(t *testing.T, f func()) {
 	t.Helper()
 	done := make(chan struct{})
 	go func() {
