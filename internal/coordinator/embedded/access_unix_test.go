@@ -11,10 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfweaver/tfweaver/internal/journal/journaltest"
-
 	"github.com/tfweaver/tfweaver/internal/coordinator/embedded"
 	"github.com/tfweaver/tfweaver/internal/journal/bboltjournal"
+	"github.com/tfweaver/tfweaver/internal/journal/journaltest"
 )
 
 // TestReadOnlyFolder: nothing can be started there, and people are told where
