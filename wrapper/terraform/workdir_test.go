@@ -107,6 +107,26 @@ func TestExamineRefusesNonsense(t *testing.T) {
 	}
 }
 
+func TestWhereABackendKeepsItsState(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	write(t, filepath.Join(base, ".terraform", "terraform.tfstate"),
+		`{"backend":{"type":"local","config":{"path":"deep/net.tfstate","workspace_dir":null}}}`)
+	w, err := Examine(base, "", nil, "", "desk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, err := w.BackendSettings()
+	if err != nil || settings["path"] != "deep/net.tfstate" {
+		t.Errorf("settings %v, %v", settings, err)
+	}
+	for given, want := range map[string]string{"": "deep/net.tfstate", "other.tfstate": "other.tfstate"} {
+		if got, err := w.LocalState(given); err != nil || got != filepath.Join(base, filepath.FromSlash(want)) {
+			t.Errorf("state with -state=%q: %q, %v", given, got, err)
+		}
+	}
+}
+
 func TestRemoteBackends(t *testing.T) {
 	t.Parallel()
 	for backend, want := range map[string]bool{"cloud": true, "remote": true, "s3": false} {
