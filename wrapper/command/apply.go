@@ -135,7 +135,9 @@ func (r *run) twoSteps(ctx context.Context) (int, error) {
 // planAndApply makes one attempt. stale means that the state has changed
 // between the two steps, so that nothing was applied.
 func (r *run) planAndApply(ctx context.Context, path string, attempt int) (code int, stale bool, err error) {
+	stop := r.meter.during(doingPlan, nil)
 	code, err = r.cli(ctx, r.planArgs(path), r.halfEnv().With("TF_IN_AUTOMATION", "1"), r.dropAgain(attempt))
+	stop()
 	if code != 0 || err != nil {
 		return code, false, err
 	}
@@ -259,7 +261,9 @@ func (r *run) applyHalf(ctx context.Context, plan *savedPlan, path string) (code
 	args = append(args, r.slots(plan), path)
 	before := r.gate.Submitted()
 	watch := &staleness{}
+	stop := r.meter.during("beginning to apply", func() bool { return r.gate.Submitted() != before })
 	code, err = r.applyCLI(ctx, args, watch)
+	stop()
 	return code, code == ExitError && watch.seen() && r.gate.Submitted() == before, err
 }
 

@@ -51,6 +51,7 @@ type run struct {
 	who     identity.Identity
 	engine  *ruleengine.Engine
 	gate    *gatekeeper.Gatekeeper
+	meter   *meter
 	realms  *realms
 	host    *intercept.Host
 	// env is the environment of the CLI.
@@ -130,6 +131,7 @@ func (r *run) open(ctx context.Context) error {
 		Explain: conn.Explain, Mode: r.mode, Override: r.override(),
 		Wait: r.inv.Weaver.Wait, Offline: r.inv.Weaver.Offline == arguments.OfflineAllow, Logger: r.log,
 	})
+	r.meter = newMeter(r.gate, r.view)
 	return r.serve(ctx, list)
 }
 
@@ -211,7 +213,7 @@ func (r *run) serve(ctx context.Context, list []source) error {
 		return err
 	}
 	r.host, err = intercept.Serve(ctx, r.proxies(list, sockets), intercept.Options{
-		Gate: r.gate, Watcher: r.gate, Logger: r.log, ForwardLimit: r.opts.Parallelism, SocketDir: sockets,
+		Gate: r.gate, Watcher: r.meter, Logger: r.log, ForwardLimit: r.opts.Parallelism, SocketDir: sockets,
 	})
 	if err != nil {
 		return err

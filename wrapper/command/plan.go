@@ -21,7 +21,9 @@ const maxPlan = 1 << 30
 // where it saves the plan, a forecast follows. Without a saved plan nothing
 // more can be said: an -out of our own would change what Terraform prints.
 func (r *run) plan(ctx context.Context) (int, error) {
+	stop := r.meter.during(doingPlan, nil)
 	code, err := r.cli(ctx, r.inv.Argv(), r.env, nil)
+	stop()
 	planned := code == 0 || (code == 2 && r.opts.DetailedExitCode)
 	if err != nil || !planned || r.opts.Out == "" || r.opts.Unclear || r.workdir.Remote() {
 		return code, err
@@ -76,6 +78,7 @@ func (r *run) understand(ctx context.Context, text []byte) (*savedPlan, error) {
 
 // readPlan does both.
 func (r *run) readPlan(ctx context.Context, path string) (*savedPlan, error) {
+	defer r.meter.during("reading the plan", nil)()
 	text, err := r.showPlan(ctx, path)
 	if err != nil {
 		return nil, err

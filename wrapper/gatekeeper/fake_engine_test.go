@@ -175,6 +175,8 @@ func (r *recorder) Reading(x views.Reading) { r.note(func() { r.reading = append
 
 func (r *recorder) Settled(x views.Settled) { r.note(func() { r.settled = append(r.settled, x) }) }
 
+func (r *recorder) Progress(views.Progress) {}
+
 func (r *recorder) Unreadable(x views.Unreadable) { r.note(func() { r.stuck = append(r.stuck, x) }) }
 
 func (r *recorder) Problem(x views.Problem) { r.note(func() { r.problems = append(r.problems, x) }) }

@@ -220,6 +220,7 @@ type View interface {
 	Reading(Reading)
 	Settled(Settled)
 	Unreadable(Unreadable)
+	Progress(Progress)
 	Forecast(Forecast)
 	Problem(Problem)
 	Summary(Summary)

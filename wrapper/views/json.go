@@ -48,7 +48,11 @@ type line struct {
 	Reason   string `json:"reason,omitempty"`
 	Of       string `json:"of,omitempty"`
 	Decision string `json:"decision,omitempty"`
-	Type     string `json:"type"`
+	// Of the lines about progress; Elapsed is in seconds.
+	Elapsed *float64 `json:"elapsed,omitempty"`
+	Read    *int     `json:"read,omitempty"`
+	Planned *int     `json:"planned,omitempty"`
+	Type    string   `json:"type"`
 }
 
 // diagnostic is a message in the form that Terraform uses.
