@@ -56,9 +56,10 @@ func FindCLI(ctx context.Context, module string, progress Progress) (CLI, error)
 			return identify(ctx, path)
 		}
 	}
-	path, err := buildOpenTofu(ctx, module, progress)
+	progress("no terraform and no tofu on PATH")
+	path, err := BuildOpenTofu(ctx, module, progress)
 	if err != nil {
-		return CLI{}, err
+		return CLI{}, fmt.Errorf("no terraform and no tofu on PATH (set %s to use one elsewhere): %w", EnvTerraform, err)
 	}
 	return identify(ctx, path)
 }

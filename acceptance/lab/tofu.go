@@ -22,10 +22,11 @@ const openTofuModule = "github.com/opentofu/opentofu"
 // buildNote is how often a long build says that it is still alive.
 const buildNote = 20 * time.Second
 
-// buildOpenTofu returns the OpenTofu binary of the version pinned in
+// BuildOpenTofu returns the OpenTofu binary of the version pinned in
 // tools/tofu/go.mod, from the cache or freshly built. A build from nothing
-// compiles some 1,800 packages: about ten minutes on two idle cores.
-func buildOpenTofu(ctx context.Context, module string, progress Progress) (string, error) {
+// compiles some 1,800 packages: about ten minutes on two idle cores. module is
+// the folder of the project's go.mod.
+func BuildOpenTofu(ctx context.Context, module string, progress Progress) (string, error) {
 	tools := filepath.Join(module, "tools", "tofu")
 	version, err := pinnedVersion(filepath.Join(tools, "go.mod"))
 	if err != nil {
@@ -60,7 +61,7 @@ func buildOpenTofu(ctx context.Context, module string, progress Progress) (strin
 // buildAloud builds next to the final name and moves the binary there, so that
 // an interrupted build leaves nothing that looks finished.
 func buildAloud(ctx context.Context, tools, binary, version string, progress Progress) error {
-	progress("no terraform and no tofu found: building OpenTofu %s from its Go module (once; kept in %s)", version, filepath.Dir(binary))
+	progress("building OpenTofu %s from its Go module (once; kept in %s)", version, filepath.Dir(binary))
 	start := time.Now()
 	stop := every(buildNote, func() {
 		progress("building OpenTofu %s: %s so far, some ten minutes in all on two cores", version, time.Since(start).Round(time.Second))
@@ -71,7 +72,7 @@ func buildAloud(ctx context.Context, tools, binary, version string, progress Pro
 	// version, which no version constraint of a configuration admits.
 	release := "-s -w -X " + openTofuModule + "/version.dev=no"
 	if err := goBuild(ctx, tools, unfinished, openTofuModule+"/cmd/tofu", "-ldflags", release); err != nil {
-		return fmt.Errorf("no terraform and no tofu on PATH (set %s to use one elsewhere), and OpenTofu could not be built: %w", EnvTerraform, err)
+		return fmt.Errorf("build OpenTofu: %w", err)
 	}
 	if err := os.Rename(unfinished, binary); err != nil {
 		return fmt.Errorf("keep OpenTofu: %w", err)
