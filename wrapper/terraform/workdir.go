@@ -148,21 +148,6 @@ func (w Workdir) LocalState(statePath string) (string, error) {
 	return b.localState(w, statePath), err
 }
 
-// BackendSettings are the settings of the backend as "terraform init" noted
-// them, credentials that were given there included: none of them may be shown.
-// Without a backend in the configuration there are none.
-func (w Workdir) BackendSettings() (map[string]any, error) {
-	b, err := readBackend(w.DataDir)
-	return b.Config, err
-}
-
-// LocalState is the absolute path of the state file of the local backend;
-// statePath is the value of -state.
-func (w Workdir) LocalState(statePath string) (string, error) {
-	b, err := readBackend(w.DataDir)
-	return b.localState(w, statePath), err
-}
-
 // origin names the state: the file for a local one, else the digest of the
 // settings that say where it is, and the workspace.
 func (b backend) origin(w Workdir, statePath, host string) string {
