@@ -28,6 +28,9 @@ type Binaries struct {
 	// Provider is the simulated cloud's Terraform provider by plugin protocol
 	// version, 5 and 6.
 	Provider map[int]string
+	// Fixture is the test provider by plugin protocol version, 5 and 6: the
+	// providers five and six.
+	Fixture map[int]string
 }
 
 // target is one program to compile.
@@ -37,12 +40,15 @@ type target struct {
 }
 
 func targets() []target {
-	provider := "./internal/simcloud/cmd/terraform-provider-simcloud"
+	provider, fixture := "./internal/simcloud/cmd/terraform-provider-simcloud", "./acceptance/fixture"
+	protocol5 := []string{"-ldflags", "-X main.protocolVersion=5"}
 	return []target{
 		{name: "tfweaver", pkg: "./wrapper"},
 		{name: "simcloud", pkg: "./internal/simcloud/cmd/simcloud"},
 		{name: "provider6", pkg: provider},
-		{name: "provider5", pkg: provider, flags: []string{"-ldflags", "-X main.protocolVersion=5"}},
+		{name: "provider5", pkg: provider, flags: protocol5},
+		{name: "fixture6", pkg: fixture},
+		{name: "fixture5", pkg: fixture, flags: protocol5},
 	}
 }
 
@@ -102,6 +108,7 @@ func compile(ctx context.Context, module, dir string, progress Progress) (Binari
 	return Binaries{
 		Tfweaver: paths["tfweaver"], Simcloud: paths["simcloud"],
 		Provider: map[int]string{5: paths["provider5"], 6: paths["provider6"]},
+		Fixture:  map[int]string{5: paths["fixture5"], 6: paths["fixture6"]},
 	}, nil
 }
 

@@ -59,8 +59,10 @@ func (l *Lab) Experiment(ctx context.Context, setup Setup) (e *Experiment, err e
 	if err := makeHome(home); err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(e.path("cloud"), 0o700); err != nil {
-		return nil, fmt.Errorf("make a home: %w", err)
+	for _, dir := range []string{e.path("cloud"), e.FixtureDir()} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("make a home: %w", err)
+		}
 	}
 	if err := writeCLIConfig(e.path("cli.tfrc"), l.mirror(setup.Protocol)); err != nil {
 		return nil, err
@@ -128,6 +130,7 @@ func (e *Experiment) environment(actor string) []string {
 		"TF_CLI_CONFIG_FILE=" + e.path("cli.tfrc"), "CHECKPOINT_DISABLE=1", "TF_INPUT=0",
 		EnvTerraform + "=" + e.Lab.CLI.Path, "TFWEAVER_ACTOR=" + actor,
 		"SIMCLOUD_ENDPOINT=" + e.Cloud.Endpoint, "SIMCLOUD_ACTOR=" + actor,
+		envFixtureDir + "=" + e.FixtureDir(),
 	}
 	env = append(env, homeEnvironment(e.home)...)
 	if token := e.Cloud.tokens[actor]; token != "" {

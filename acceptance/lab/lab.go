@@ -45,8 +45,8 @@ func Open(ctx context.Context, progress Progress) (l *Lab, err error) {
 	if l.Binaries, err = compile(ctx, module, filepath.Join(dir, "bin"), progress); err != nil {
 		return nil, err
 	}
-	for protocol, binary := range l.Provider {
-		if err := mirror(l.mirror(protocol), binary); err != nil {
+	for protocol := range l.Provider {
+		if err := mirror(l.mirror(protocol), l.offered(protocol)); err != nil {
 			return nil, err
 		}
 	}
@@ -56,7 +56,8 @@ func Open(ctx context.Context, progress Progress) (l *Lab, err error) {
 	return l, nil
 }
 
-// mirror is the filesystem mirror that offers the provider built for a protocol.
+// mirror is the filesystem mirror that offers the cloud's provider built for a
+// protocol, and the fixture providers.
 func (l *Lab) mirror(protocol int) string {
 	return filepath.Join(l.dir, "mirror"+strconv.Itoa(protocol))
 }

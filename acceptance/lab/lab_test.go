@@ -37,13 +37,15 @@ func TestMirrorServesBothRegistries(t *testing.T) {
 	if err := os.WriteFile(binary, []byte("x"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := mirror(dir, binary); err != nil {
+	if err := mirror(dir, map[string]string{"simcloud": binary, "five": binary}); err != nil {
 		t.Fatal(err)
 	}
 	for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
-		file := filepath.Join(dir, host, "tfweaver", "simcloud", ProviderVersion, runtime.GOOS+"_"+runtime.GOARCH, executable("terraform-provider-simcloud_v"+ProviderVersion))
-		if text, err := os.ReadFile(file); err != nil || string(text) != "x" {
-			t.Errorf("%s: %q, %v", host, text, err)
+		for _, name := range []string{"simcloud", "five"} {
+			file := filepath.Join(dir, host, "tfweaver", name, ProviderVersion, runtime.GOOS+"_"+runtime.GOARCH, executable("terraform-provider-"+name+"_v"+ProviderVersion))
+			if text, err := os.ReadFile(file); err != nil || string(text) != "x" {
+				t.Errorf("%s: %q, %v", host, text, err)
+			}
 		}
 	}
 }

@@ -11,23 +11,32 @@ import (
 )
 
 // ProviderVersion is the version under which the lab's mirrors offer the
-// provider of the simulated cloud.
+// provider of the simulated cloud and the fixture providers.
 const ProviderVersion = "0.1.0"
 
-// The source address of the provider below its registry host.
-const (
-	providerNamespace = "tfweaver"
-	providerType      = "simcloud"
-)
+// providerNamespace is the namespace of the providers below their registry host.
+const providerNamespace = "tfweaver"
 
-// mirror lays out a filesystem mirror that serves one provider binary under the
+// simcloudProvider is the last part of the address of the simulated cloud's
+// provider.
+const simcloudProvider = "simcloud"
+
+// offered are the providers of a mirror, by the last part of their address, when
+// that of the simulated cloud speaks a protocol.
+func (b Binaries) offered(protocol int) map[string]string {
+	return map[string]string{simcloudProvider: b.Provider[protocol], "five": b.Fixture[5], "six": b.Fixture[6]}
+}
+
+// mirror lays out a filesystem mirror that serves provider binaries under the
 // default registry of both products.
-func mirror(dir, binary string) error {
+func mirror(dir string, offered map[string]string) error {
 	for _, host := range []string{terraformRegistry, tofuRegistry} {
-		name := executable("terraform-provider-" + providerType + "_v" + ProviderVersion)
-		to := filepath.Join(dir, host, providerNamespace, providerType, ProviderVersion, runtime.GOOS+"_"+runtime.GOARCH, name)
-		if err := linkOrCopy(binary, to); err != nil {
-			return err
+		for provider, binary := range offered {
+			name := executable("terraform-provider-" + provider + "_v" + ProviderVersion)
+			to := filepath.Join(dir, host, providerNamespace, provider, ProviderVersion, runtime.GOOS+"_"+runtime.GOARCH, name)
+			if err := linkOrCopy(binary, to); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

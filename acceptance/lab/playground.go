@@ -39,7 +39,8 @@ func (p Playground) Make() error {
 	if err := errors.Join(os.RemoveAll(mirrored), os.RemoveAll(own), os.MkdirAll(own, 0o700)); err != nil {
 		return fmt.Errorf("make the playground: %w", err)
 	}
-	if err := mirror(mirrored, filepath.Join(p.Bin, executable("terraform-provider-"+providerType))); err != nil {
+	provider := filepath.Join(p.Bin, executable("terraform-provider-"+simcloudProvider))
+	if err := mirror(mirrored, map[string]string{simcloudProvider: provider}); err != nil {
 		return err
 	}
 	if err := writeCLIConfig(config, mirrored); err != nil {

@@ -11,18 +11,25 @@ import (
 	"sync"
 )
 
-// templates are initialised folders by plugin protocol. Every workspace with the
-// usual preamble is initialised alike, so it is done once.
+// templates are initialised folders. Every workspace with the same preamble is
+// initialised alike, so it is done once.
 type templates struct {
 	mu  sync.Mutex
-	dir map[int]string
+	dir map[templateKey]string
 }
 
-// template is a folder that was initialised with the usual preamble.
-func (l *Lab) template(ctx context.Context, e *Experiment) (string, error) {
+// templateKey tells templates apart.
+type templateKey struct {
+	protocol int
+	preamble string
+}
+
+// template is a folder that was initialised with a preamble.
+func (l *Lab) template(ctx context.Context, e *Experiment, preamble string) (string, error) {
 	l.templates.mu.Lock()
 	defer l.templates.mu.Unlock()
-	if dir, ok := l.templates.dir[e.setup.Protocol]; ok {
+	key := templateKey{e.setup.Protocol, preamble}
+	if dir, ok := l.templates.dir[key]; ok {
 		return dir, nil
 	}
 	dir, err := os.MkdirTemp(l.dir, "template")
@@ -30,16 +37,16 @@ func (l *Lab) template(ctx context.Context, e *Experiment) (string, error) {
 		return "", fmt.Errorf("make the template: %w", err)
 	}
 	w := &Workspace{Actor: "template", Dir: dir, of: e}
-	if err := w.Write("main.tf", Preamble); err != nil {
+	if err := w.Write("main.tf", preamble); err != nil {
 		return "", err
 	}
 	if err := w.Init(ctx); err != nil {
 		return "", err
 	}
 	if l.templates.dir == nil {
-		l.templates.dir = make(map[int]string)
+		l.templates.dir = make(map[templateKey]string)
 	}
-	l.templates.dir[e.setup.Protocol] = w.Dir
+	l.templates.dir[key] = w.Dir
 	return w.Dir, nil
 }
 

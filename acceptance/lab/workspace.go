@@ -23,7 +23,9 @@ type Workspace struct {
 	Env []string
 	// home is that of its runs, if it is not the experiment's.
 	home string
-	of   *Experiment
+	// preamble is what Configure puts the configuration below.
+	preamble string
+	of       *Experiment
 }
 
 // Preamble is the configuration that every workspace needs: which provider, and
@@ -42,11 +44,17 @@ provider "simcloud" {}
 // Workspace makes one with the given configuration, below which the preamble is
 // put, and initialises it.
 func (e *Experiment) Workspace(ctx context.Context, actor, hcl string) (*Workspace, error) {
-	w, err := e.Uninitialised(actor, Preamble+"\n"+hcl)
+	return e.below(ctx, Preamble, actor, hcl)
+}
+
+// below makes a workspace with the given preamble and initialises it.
+func (e *Experiment) below(ctx context.Context, preamble, actor, hcl string) (*Workspace, error) {
+	w, err := e.Uninitialised(actor, preamble+"\n"+hcl)
 	if err != nil {
 		return nil, err
 	}
-	template, err := e.Lab.template(ctx, e)
+	w.preamble = preamble
+	template, err := e.Lab.template(ctx, e, preamble)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +108,7 @@ func (w *Workspace) Home() string {
 // Uninitialised makes a workspace with exactly the given configuration and runs
 // no init.
 func (e *Experiment) Uninitialised(actor, hcl string) (*Workspace, error) {
-	w := &Workspace{Actor: actor, Dir: e.path("w-" + actor), of: e}
+	w := &Workspace{Actor: actor, Dir: e.path("w-" + actor), preamble: Preamble, of: e}
 	if err := os.Mkdir(w.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make workspace %s: %w", actor, err)
 	}
@@ -109,7 +117,7 @@ func (e *Experiment) Uninitialised(actor, hcl string) (*Workspace, error) {
 
 // FromFolder makes a workspace with the files of a folder, and initialises it.
 func (e *Experiment) FromFolder(ctx context.Context, actor, folder string) (*Workspace, error) {
-	w := &Workspace{Actor: actor, Dir: e.path("w-" + actor), of: e}
+	w := &Workspace{Actor: actor, Dir: e.path("w-" + actor), preamble: Preamble, of: e}
 	if err := os.CopyFS(w.Dir, os.DirFS(folder)); err != nil {
 		return nil, fmt.Errorf("make workspace %s: %w", actor, err)
 	}
@@ -126,7 +134,7 @@ func (w *Workspace) Write(name, text string) error {
 
 // Configure replaces the configuration below the preamble.
 func (w *Workspace) Configure(hcl string) error {
-	return w.Write("main.tf", Preamble+"\n"+hcl)
+	return w.Write("main.tf", w.preamble+"\n"+hcl)
 }
 
 // Init installs the provider.
