@@ -179,5 +179,5 @@ func (a asker) question() []byte {
 // unreached says whether nothing of a request can have arrived.
 func unreached(err error) bool {
 	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "dial" || certain(err)
+	return errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") || certain(err)
 }

@@ -10,8 +10,10 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -231,6 +233,15 @@ func TestNoSecretIsTold(t *testing.T) {
 		_, err := findHTTP(t.Context(), settings, arguments.Environment{})
 		if !errors.Is(err, ErrUnknown) || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestReasonsHoldNoAddress(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{io.EOF, errors.New("of the proxy: " + secret), &net.DNSError{Err: "no such host", Name: secret}} {
+		if said := reason(&url.Error{Op: "Lock", URL: "http://host/?token=" + secret, Err: err}); strings.Contains(said, secret) || said == "" {
+			t.Errorf("%v: %s", err, said)
 		}
 	}
 }
