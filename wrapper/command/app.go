@@ -50,6 +50,9 @@ type App struct {
 	System identity.System
 	// Signals are the signals that this process gets.
 	Signals <-chan os.Signal
+	// Listen registers Signals for the signals of this process once more; nil
+	// where it is not registered.
+	Listen func()
 	// Replace runs a program in place of this one. It returns only on an
 	// error, or where the operating system has no such thing.
 	Replace func(path string, args, env []string) (int, error)
@@ -70,16 +73,18 @@ func Main() int {
 	// Room for what comes while nobody listens, such as between two runs of
 	// the CLI.
 	signals := make(chan os.Signal, 8)
+	wanted := terraform.Signals()
+	listen := func() { signal.Notify(signals, wanted...) }
 	app := &App{
 		Args: os.Args[1:], Env: os.Environ(), Dir: dir, Self: self,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		System: identity.Current(), Signals: signals, Now: time.Now,
+		System: identity.Current(), Signals: signals, Listen: listen, Now: time.Now,
 		Replace: func(path string, args, env []string) (int, error) {
 			signal.Reset()
 			return terraform.Exec(path, args, env)
 		},
 	}
-	signal.Notify(signals, terraform.Signals()...)
+	listen()
 	terraform.KeepBrokenPipes()
 	return app.Run(context.Background())
 }

@@ -55,8 +55,9 @@ type run struct {
 	realms  *realms
 	host    *intercept.Host
 	// env is the environment of the CLI.
-	env    arguments.Environment
-	closer []func()
+	env          arguments.Environment
+	closer       []func()
+	interruption interruption
 }
 
 // whereabouts is what is known of the coordinator.
@@ -241,12 +242,16 @@ func (r *run) process() terraform.Process {
 	return terraform.Process{
 		Path: r.binary.Path, Env: env, Dir: r.app.Dir,
 		Stdin: r.app.Stdin, Stdout: r.app.Stdout, Stderr: r.app.Stderr, Signals: r.app.Signals,
+		Listen: r.app.Listen, Signalled: r.interruption.note,
 	}
 }
 
 // cli runs the CLI and waits for it. With JSON its lines are printed one by
 // one, so that they do not mix with ours; drop leaves some out.
 func (r *run) cli(ctx context.Context, args []string, env arguments.Environment, drop func([]byte) bool) (int, error) {
+	if err := r.ended(); err != nil {
+		return 0, err
+	}
 	if err := r.gate.Begin(ctx); err != nil {
 		return 0, &connectError{Address: r.inv.Weaver.Coordinator, Err: err}
 	}

@@ -57,6 +57,9 @@ func (r *run) showPlan(ctx context.Context, path string) ([]byte, error) {
 	p.Env = r.env.Without("TF_CLI_ARGS", arguments.ArgsVariable("show"))
 	p.Stdin = nil
 	text, err := p.Output(ctx, maxPlan)
+	if ended := r.ended(); ended != nil {
+		return nil, ended
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the plan: %w", err)
 	}

@@ -16,9 +16,15 @@ import (
 	"golang.org/x/term"
 )
 
-// Signals are the signals that tfweaver takes and hands on.
+// Signals are the signals that tfweaver takes and hands on. A hangup that is
+// ignored stays ignored, as nohup means it; an interrupt does not, because the
+// CLI takes that one in any case.
 func Signals() []os.Signal {
-	return []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP}
+	signals := []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGQUIT}
+	if !signal.Ignored(unix.SIGHUP) {
+		signals = append(signals, unix.SIGHUP)
+	}
+	return signals
 }
 
 // KeepBrokenPipes makes writing to a pipe that nobody reads an error, not the
@@ -47,26 +53,69 @@ type job struct {
 	place placement
 	// tty is the controlling terminal, nil without one.
 	tty *os.File
+	// hungUp gets a value when the terminal is gone. It is nil for a CLI that
+	// the terminal does not signal.
+	hungUp chan struct{}
+	// asleep gets Ctrl-Z for a CLI that the terminal does not signal.
+	asleep chan os.Signal
+	// told is set once a hangup was handed on.
+	told bool
+	// over is closed by wait.
+	over chan struct{}
 }
 
-func start(cmd *exec.Cmd) (*job, error) {
-	j := &job{cmd: cmd}
+// start starts the CLI. listen registers for tfweaver's own signals again: those
+// of a terminal that is closed are switched off for a moment.
+func start(cmd *exec.Cmd, listen func()) (*job, error) {
+	j := &job{cmd: cmd, over: make(chan struct{})}
 	j.place, j.tty = placeFor(cmd)
+	cmd.SysProcAttr = outliving()
 	switch j.place {
 	case apart:
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		cmd.SysProcAttr.Setpgid = true
 	case front:
-		cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: int(j.tty.Fd())}
+		cmd.SysProcAttr.Foreground, cmd.SysProcAttr.Ctty = true, int(j.tty.Fd())
 	case together:
 	}
-	if err := cmd.Start(); err != nil {
+	if err := j.launch(listen); err != nil {
 		j.close()
 		return nil, err
+	}
+	if listen != nil { // else it is a question beside the run
+		j.follow()
 	}
 	return j, nil
 }
 
+// follow looks for what the terminal tells one of the two and not the other.
+func (j *job) follow() {
+	switch {
+	case j.place != apart:
+		j.hungUp = make(chan struct{}, 1)
+		go j.watch()
+	case !signal.Ignored(unix.SIGTSTP):
+		j.asleep = make(chan os.Signal, 1)
+		signal.Notify(j.asleep, unix.SIGTSTP)
+	}
+}
+
+// launch starts the process. Where the terminal would signal it, the CLI is made
+// to ignore hangups, which would end it with its state locked; tfweaver sees them
+// too and asks it to stop instead.
+func (j *job) launch(listen func()) error {
+	if j.place == apart || listen == nil || signal.Ignored(unix.SIGHUP) {
+		return j.cmd.Start()
+	}
+	signal.Ignore(unix.SIGHUP)
+	defer listen()
+	return j.cmd.Start()
+}
+
 func (j *job) close() {
+	close(j.over)
+	if j.asleep != nil {
+		signal.Stop(j.asleep)
+	}
 	if j.tty != nil {
 		j.tty.Close()
 	}
@@ -106,13 +155,17 @@ func owns(tty *os.File, group int) bool {
 // pass hands a signal on that tfweaver got.
 func (j *job) pass(sig os.Signal) {
 	switch sig {
-	case unix.SIGINT:
+	case unix.SIGINT, unix.SIGQUIT:
 		if j.place == together && owns(j.tty, unix.Getpgrp()) {
 			return // it came from the terminal and reached the CLI as well
 		}
 	case unix.SIGHUP:
-		// The CLI would die of it and leave its state lock behind.
-		sig = unix.SIGTERM
+		// The CLI would die of it and leave its state lock behind. A terminal that
+		// is closed tells it in several ways; two requests would end the CLI at once.
+		if j.told {
+			return
+		}
+		j.told, sig = true, unix.SIGTERM
 	}
 	_ = j.cmd.Process.Signal(sig)
 }
@@ -124,9 +177,9 @@ func (j *job) stop() { _ = j.cmd.Process.Signal(unix.SIGINT) }
 func (j *job) wait() (int, error) {
 	defer j.close()
 	if j.place != front {
-		return exitCode(j.cmd.Wait())
+		return exitCode(j.cmd.Wait(), j.cmd.ProcessState)
 	}
-	defer takeTerminal(j.tty, unix.Getpgrp())
+	defer j.takeBack()
 	for {
 		var status unix.WaitStatus
 		_, err := unix.Wait4(j.cmd.Process.Pid, &status, unix.WUNTRACED, nil)
@@ -147,29 +200,9 @@ func (j *job) wait() (int, error) {
 	}
 }
 
-// suspend stops tfweaver too when Ctrl-Z stopped the CLI, so that the shell
-// gets the terminal back, and continues the CLI afterwards.
-func (j *job) suspend() {
-	own, child := unix.Getpgrp(), j.cmd.Process.Pid
-	takeTerminal(j.tty, own)
-	_ = unix.Kill(unix.Getpid(), unix.SIGSTOP)
-	if owns(j.tty, own) {
-		takeTerminal(j.tty, child)
-	}
-	_ = unix.Kill(-child, unix.SIGCONT)
-}
-
-// takeTerminal makes a group the foreground group. A group in the background
-// would be stopped for trying, unless it ignores the signal for that.
-func takeTerminal(tty *os.File, group int) {
-	signal.Ignore(unix.SIGTTOU)
-	defer signal.Reset(unix.SIGTTOU)
-	_ = unix.IoctlSetPointerInt(int(tty.Fd()), unix.TIOCSPGRP, group)
-}
-
 // killedCode is the exit code that shells use for a process that a signal
 // ended.
-func killedCode(exit *exec.ExitError) int {
+func killedCode(exit *os.ProcessState) int {
 	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())
 	}

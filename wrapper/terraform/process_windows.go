@@ -19,18 +19,26 @@ func Signals() []os.Signal { return []os.Signal{os.Interrupt} }
 func KeepBrokenPipes() {}
 
 // job is a running CLI.
-type job struct{ cmd *exec.Cmd }
+type job struct {
+	cmd *exec.Cmd
+	// hungUp and asleep never get anything: a console that is closed ends all its
+	// processes, and there is no Ctrl-Z.
+	hungUp chan struct{}
+	asleep chan os.Signal
+}
 
-func start(cmd *exec.Cmd) (*job, error) { return &job{cmd: cmd}, cmd.Start() }
+func start(cmd *exec.Cmd, _ func()) (*job, error) { return &job{cmd: cmd}, cmd.Start() }
 
 func (j *job) pass(os.Signal) {}
+
+func (j *job) sleepWithTheCLI() {}
 
 // stop ends the CLI: one process cannot interrupt another here.
 func (j *job) stop() { _ = j.cmd.Process.Kill() }
 
-func (j *job) wait() (int, error) { return exitCode(j.cmd.Wait()) }
+func (j *job) wait() (int, error) { return exitCode(j.cmd.Wait(), j.cmd.ProcessState) }
 
-func killedCode(*exec.ExitError) int { return 1 }
+func killedCode(*os.ProcessState) int { return 1 }
 
 // Exec runs the CLI in tfweaver's place and returns its exit code.
 func Exec(path string, args, env []string) (int, error) {

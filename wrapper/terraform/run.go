@@ -6,11 +6,11 @@ package terraform
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"syscall"
 )
 
 // Process is one run of the CLI.
@@ -27,6 +27,11 @@ type Process struct {
 	// gets each of them exactly once, whether from the terminal or from here:
 	// a second one would make it exit at once.
 	Signals <-chan os.Signal
+	// Listen registers Signals for the signals of this process once more. It is
+	// called while the CLI is being started; nil where nobody is registered.
+	Listen func()
+	// Signalled is told of each signal that came; nil for nobody.
+	Signalled func(os.Signal)
 }
 
 // Run runs the CLI to its end and returns its exit code. An error means that
@@ -38,7 +43,7 @@ func (p Process) Run(ctx context.Context) (int, error) {
 	cmd := exec.Command(p.Path, p.Args...)
 	cmd.Env, cmd.Dir = p.Env, p.Dir
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.Stdin, p.Stdout, p.Stderr
-	job, err := start(cmd)
+	job, err := start(cmd, p.Listen)
 	if err != nil {
 		return 0, fmt.Errorf("run %s: %w", p.Path, err)
 	}
@@ -64,7 +69,13 @@ func (p Process) pass(ctx context.Context, job *job, ended <-chan struct{}) {
 	for {
 		select {
 		case sig := <-p.Signals:
+			p.tell(sig)
 			job.pass(sig)
+		case <-job.hungUp:
+			p.tell(syscall.SIGHUP)
+			job.pass(syscall.SIGHUP)
+		case <-job.asleep:
+			job.sleepWithTheCLI()
 		case <-done:
 			job.stop()
 			done = nil
@@ -74,13 +85,16 @@ func (p Process) pass(ctx context.Context, job *job, ended <-chan struct{}) {
 	}
 }
 
-// exitCode translates what cmd.Wait says.
-func exitCode(err error) (int, error) {
-	if err == nil {
-		return 0, nil
+func (p Process) tell(sig os.Signal) {
+	if p.Signalled != nil {
+		p.Signalled(sig)
 	}
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) {
+}
+
+// exitCode translates what cmd.Wait says. That what the CLI printed could not be
+// passed on, because nobody reads it any more, is no failure of the CLI.
+func exitCode(err error, exit *os.ProcessState) (int, error) {
+	if exit == nil {
 		return 0, err
 	}
 	if code := exit.ExitCode(); code >= 0 {
