@@ -82,7 +82,7 @@ func (a *App) coordinate(ctx context.Context, inv arguments.Invocation, shared s
 	if err != nil {
 		return 0, err
 	}
-	code, err := r.act(ctx)
+	code, err := r.turn(ctx)
 	if err != nil {
 		problem, failed := explainTo(inv, err)
 		r.view.Problem(problem)

@@ -84,13 +84,15 @@ const DefaultRepeat = 10 * time.Second
 
 // Gatekeeper admits the calls of one run.
 type Gatekeeper struct {
-	config   Config
-	session  Session
-	engine   Engine
-	view     views.View
-	log      *slog.Logger
-	live     liveGraph
-	keys     atomic.Uint64
+	config  Config
+	session Session
+	engine  Engine
+	view    views.View
+	log     *slog.Logger
+	live    liveGraph
+	keys    atomic.Uint64
+	// entries is how many of the keys were for a state.
+	entries  atomic.Uint64
 	override overriding
 	settler  *settler
 	reads    reads
@@ -110,6 +112,8 @@ type Gatekeeper struct {
 	changes Changes
 	// reservation is that of the plan, nil when it needs none.
 	reservation *reservation
+	// state is the turn to work on the run's state; nil when it has none.
+	state Grant
 	// former are reservations of plans that are not applied any more.
 	former  []Grant
 	schemas Schemas
@@ -286,5 +290,5 @@ func (g *Gatekeeper) Summary() views.Summary {
 	return s
 }
 
-// Submitted is how many requests were put to the coordinator.
-func (g *Gatekeeper) Submitted() int { return int(g.keys.Load()) }
+// Submitted is how many requests for changes were put to the coordinator.
+func (g *Gatekeeper) Submitted() int { return int(g.keys.Load() - g.entries.Load()) }

@@ -42,6 +42,10 @@ type petition struct {
 	// lower makes the request anew, for the given round.
 	lower func(ctx context.Context, round int) (admission.Request, error)
 
+	// waiting is called once when another session is in the way; nil for
+	// nothing.
+	waiting func()
+
 	// buckets are those that the request asks for.
 	buckets []ruleengine.Bucket
 
@@ -122,6 +126,10 @@ func (p *petition) waits(ctx context.Context, news client.Waiting) {
 	p.mu.Unlock()
 	if first {
 		go p.gate.settler.watch(ctx, news.Tx)
+	}
+	if news.Foreign && p.waiting != nil {
+		p.waiting()
+		p.waiting = nil
 	}
 	p.watch.show(news)
 	if news.Foreign {

@@ -53,6 +53,9 @@ func InTheWay(r conflict.Report) string {
 		r.Decision = conflict.Wait
 	}
 	sentence, _ := Told(r)
+	if conflict.OfState(r) {
+		return sentence
+	}
 	return afterColon(sentence)
 }
 

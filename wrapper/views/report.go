@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfweaver/tfweaver/internal/coordinator"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/internal/core/escrow"
 )
 
@@ -84,6 +85,9 @@ func fate(x coordinator.ReportItem) string {
 func change(x coordinator.ReportItem) string {
 	if x.Action == admission.Reserve {
 		return cmp.Or(x.Address, "a whole plan")
+	}
+	if x.Type == conflict.StateType {
+		return lower(x.Address)
 	}
 	return strings.TrimSpace(string(x.Action) + " " + cmp.Or(x.Address, x.Type))
 }

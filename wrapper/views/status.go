@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfweaver/tfweaver/internal/coordinator"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/internal/version"
 	"github.com/tfweaver/tfweaver/wrapper/identity"
 )
@@ -36,7 +37,7 @@ func StatusText(s coordinator.Status) string {
 		b.WriteString("\n")
 		table(&b, "TRANSACTION\tSESSION\tACTION\tADDRESS\tSTATUS\tSINCE", len(s.Transactions), func(i int) string {
 			x := s.Transactions[i]
-			return join(string(x.ID), string(x.Session), string(x.Action), label(x.Tx), place(x), ago(s.Now, since(x.Tx)))
+			return join(string(x.ID), string(x.Session), action(x.Tx), label(x.Tx), place(x), ago(s.Now, since(x.Tx)))
 		})
 	}
 	claimsText(&b, s)
@@ -164,6 +165,15 @@ func objective(x coordinator.SessionStatus) string {
 		return ""
 	}
 	return x.Intents[0].Objective
+}
+
+// action is what a transaction does. A turn to work on a state does nothing but
+// hold it.
+func action(x admission.Tx) string {
+	if x.Type == conflict.StateType {
+		return "hold"
+	}
+	return string(x.Action)
 }
 
 // label is the address, or what else there is to know a transaction by.

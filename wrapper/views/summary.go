@@ -39,7 +39,7 @@ func summaryLines(s Summary) []string {
 		switch {
 		case w.Refused && refusedAt(s.Refused, w.Address):
 			gaveUp[w.Address] = w.For
-		case !w.Refused && w.For < time.Second:
+		case !w.Refused && w.For < time.Second && !isState(w.Address):
 			short = append(short, w)
 		default:
 			lines = append(lines, waitedLine(w))
@@ -65,6 +65,9 @@ func summaryLines(s Summary) []string {
 }
 
 func waitedLine(w Waited) string {
+	if isState(w.Address) {
+		return stateLine(w)
+	}
 	line := fmt.Sprintf("%s waited %s", w.Address, span(w.For)) + forWhom(w.Holders)
 	if w.Refused {
 		line += " and gave up"
@@ -113,6 +116,9 @@ func refusedAt(refusals []Refused, address string) bool {
 
 func refusedLine(r Refused, waited time.Duration) string {
 	line := r.Address + " was refused"
+	if isState(r.Address) {
+		line = r.Address + " was in use"
+	}
 	if waited > 0 {
 		line += " after waiting " + span(waited)
 	}

@@ -67,6 +67,9 @@ func what(r conflict.Report) string {
 	if r.Action == string(admission.Reserve) {
 		return "reservation of a whole plan"
 	}
+	if conflict.OfState(r) {
+		return "turn to work on " + lower(r.Address)
+	}
 	return orElse(r.Action, "change") + " of " + orElse(r.Address, "an object")
 }
 

@@ -197,6 +197,9 @@ func (b builder) holder(w admission.Blocker) *Holder {
 		Actor:     x.Actor, ActorClaimed: unverified(x), Tool: x.Tool, RunURL: x.RunURL, State: Ended,
 	}
 	h.Dead = known && x.DeadAt != 0
+	if IsState(w.Node) {
+		h.Phase = x.Phase
+	}
 	if known && x.EndedAt == 0 {
 		h.LeaseExpires = stamp(x.Expires)
 	}

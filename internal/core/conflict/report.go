@@ -157,6 +157,9 @@ type Holder struct {
 	ActorClaimed bool   `json:"actor_claimed,omitempty"`
 	Tool         string `json:"tool,omitempty"`
 	RunURL       string `json:"run_url,omitempty"`
+	// Phase is what the holder of a Terraform state is at, as it says itself,
+	// such as "awaiting approval".
+	Phase string `json:"phase,omitempty"`
 	// State is running, admitted, waiting, uncertain, declared or ended.
 	State string `json:"state"`
 	// Since is when the holder began to hold, in RFC 3339.

@@ -15,6 +15,9 @@ import (
 
 // standing tells how a transaction stands that nothing is in the way of.
 func standing(r Report) []string {
+	if OfState(r) && r.Status != "" {
+		return []string{stateStanding(r, full), stateStanding(r, linkless), stateStanding(r, terse)}
+	}
 	switch admission.Status(r.Status) {
 	case admission.Admitted, admission.Actioning, admission.Uncertain:
 		return holding(r)

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/graph"
 )
 
 // Width is the number of columns that a line of Text keeps to.
@@ -63,6 +64,9 @@ func subject(r Report) string {
 
 func sentence(r Report, c *Conflict, d detail) string {
 	text := subject(r) + verbs[r.Decision] + ": " + reason(r, *c, d) + "."
+	if IsState(graph.NodeID(c.Resource.CloudID)) {
+		text = stateSentence(r, c, d)
+	}
 	if r.Wait != nil {
 		text += fmt.Sprintf(" Queue place %d.", r.Wait.Position)
 	}
