@@ -123,9 +123,9 @@ func (a *App) Run(ctx context.Context) int {
 			return code
 		}
 	}
-	code, err := a.Replace(binary.Path, inv.Argv(), terraform.Deeper(a.Env))
+	code, err := a.Replace(binary.Path, inv.Argv(), terraform.Handover(a.Env))
 	if err != nil {
-		return a.fail(inv, err)
+		return a.fail(inv, terraform.Unrunnable(binary.Path, err))
 	}
 	return code
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tfweaver/tfweaver/internal/version"
 	"github.com/tfweaver/tfweaver/wrapper/plugins/plugintest"
+	"github.com/tfweaver/tfweaver/wrapper/terraform"
 )
 
 func (r *rig) run(t *testing.T, want int) {
@@ -132,7 +133,7 @@ func TestBadInputSendsNothing(t *testing.T) {
 			r := newRig(t, "apply")
 			r.Env = r.Env.With("PATH", "/nonexistent")
 			return r
-		}, ExitSetup, []string{"TFWEAVER_TERRAFORM"}},
+		}, terraform.ExitNotFound, []string{"TFWEAVER_TERRAFORM"}},
 		"coordinator": {func(t *testing.T) *rig {
 			r := newRig(t, "apply", "-weaver-coordinator=unix:///nonexistent/s")
 			r.install(t)

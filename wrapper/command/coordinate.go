@@ -101,9 +101,11 @@ func (r *run) open(ctx context.Context) error {
 	}
 	// Without a lock file there is hardly anything to coordinate, and the CLI
 	// may be left alone.
-	version := func() (*version.Version, error) { return r.process().Version(ctx) }
-	if _, err := os.Stat(r.workdir.LockFile()); err == nil {
-		version = r.askVersion(ctx)
+	version := func() (*version.Version, error) { return r.identify(ctx) }
+	if _, absent := os.Stat(r.workdir.LockFile()); absent == nil {
+		if version, err = r.soon(ctx); err != nil {
+			return err
+		}
 	}
 	providerLines, done := providerLog(r.app.Env, r.app.Stderr)
 	r.closer = append(r.closer, done)

@@ -41,7 +41,7 @@ func (a *App) help(ctx context.Context, inv arguments.Invocation, binary terrafo
 	}
 	code, err := p.Run(ctx)
 	if err != nil {
-		return a.fail(inv, err)
+		return a.fail(inv, terraform.Unrunnable(binary.Path, err))
 	}
 	_, _ = io.WriteString(a.Stderr, section)
 	return code

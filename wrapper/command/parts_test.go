@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -51,7 +52,9 @@ func TestProblemsSayWhatToDo(t *testing.T) {
 		texts []string
 	}{
 		"option":       {&arguments.UsageError{Name: "-weaver-x", Reason: "no such option"}, ExitSetup, []string{"-weaver-x", "-help"}},
-		"no CLI":       {&terraform.NotFoundError{Kind: terraform.ErrNotFound, Remedy: "install it"}, ExitSetup, []string{"install it"}},
+		"no CLI":       {&terraform.NotFoundError{Kind: terraform.ErrNotFound, Remedy: "install it"}, terraform.ExitNotFound, []string{"install it"}},
+		"no program":   {terraform.Unrunnable("/x", syscall.ENOEXEC), terraform.ExitNotRunnable, []string{"/x", "damaged", "TFWEAVER_TERRAFORM"}},
+		"a loop":       {&terraform.NotFoundError{Kind: terraform.ErrLoop, Remedy: "name it"}, ExitSetup, []string{"calls tfweaver again"}},
 		"coordinator":  {&connectError{Address: "unix:///s", Err: client.ErrUnreachable}, ExitSetup, []string{"unix:///s", "tfweaver serve", "Nothing was sent"}},
 		"embedded":     {&connectError{Err: errors.New("disk full")}, ExitSetup, []string{"disk full", "-weaver-off", "Nothing was sent"}},
 		"not there":    {&plugins.PackageError{Kind: plugins.ErrNoExecutable, Source: "h/n/t", Version: "1", Remedy: `run "terraform init"`}, ExitError, []string{"h/n/t 1", "terraform init"}},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
 	"github.com/tfweaver/tfweaver/wrapper/lowering"
+	"github.com/tfweaver/tfweaver/wrapper/terraform"
 )
 
 // maxPlan bounds the JSON form of a plan, in bytes.
@@ -63,7 +64,7 @@ func (r *run) showPlan(ctx context.Context, path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the plan: %w", err)
 	}
-	return text, nil
+	return terraform.Document(text), nil
 }
 
 // understand reads the JSON form of a plan with what is known of the providers

@@ -77,7 +77,7 @@ func explain(err error) (views.Problem, int) {
 	case errors.As(err, &serving):
 		return views.Problem{Summary: "tfweaver serve failed", Detail: sentence(serving.Error())}, ExitSetup
 	case errors.As(err, &missing):
-		return views.Problem{Summary: "No CLI to run", Detail: sentence(missing.Error())}, ExitSetup
+		return explainCLI(missing)
 	case errors.As(err, &exposed):
 		return explainExposed(exposed), ExitSetup
 	case errors.As(err, &local):

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
@@ -39,78 +39,67 @@ type Binary struct {
 	// look at the name they are called by.
 	Path    string
 	Product Product
+	// Guessed is true where Product is known from the name alone: a version
+	// manager's script may run either. [Process.Identify] asks it.
+	Guessed bool
 }
-
-// The reasons why no CLI was found; they are matched with errors.Is.
-var (
-	// ErrNotFound: there is none.
-	ErrNotFound = errors.New("no Terraform or OpenTofu CLI found")
-	// ErrItself: what was named is tfweaver itself.
-	ErrItself = errors.New("this is tfweaver itself")
-	// ErrLoop: the program that was taken for the CLI calls tfweaver again.
-	ErrLoop = errors.New("the CLI that was found calls tfweaver again")
-)
-
-// NotFoundError says which program cannot be used, and what to do.
-type NotFoundError struct {
-	// Kind is one of the errors above, or of the operating system.
-	Kind error
-	// Path is the program; empty when there is none.
-	Path   string
-	Remedy string
-}
-
-// Error names the program, the reason and the remedy.
-func (e *NotFoundError) Error() string {
-	text := e.Kind.Error()
-	if e.Path != "" {
-		text = e.Path + ": " + text
-	}
-	return text + "; " + e.Remedy
-}
-
-// Unwrap returns the Kind.
-func (e *NotFoundError) Unwrap() error { return e.Kind }
 
 // PathVariable names the CLI to run.
 const PathVariable = "TFWEAVER_TERRAFORM"
 
-// depthVariable counts how often tfweaver runs within itself. Once or twice
-// is normal (a provisioner may run it); a shell script that is called
-// "terraform" and runs tfweaver would go on for ever.
-const depthVariable = "TFWEAVER_DEPTH"
-
-const maxDepth = 8
-
-// Find returns the CLI that TFWEAVER_TERRAFORM names, else the first
-// terraform, else the first tofu on PATH that is not self, the path of the
-// running program. Errors are *NotFoundError.
+// Find returns the CLI that TFWEAVER_TERRAFORM names, else the one of the version
+// that Atlantis selects, else the first terraform, else the first tofu on PATH
+// that is not tfweaver, of which self is the path. Nothing is run to find out.
+// Errors are *NotFoundError.
 func Find(env arguments.Environment, self string) (Binary, error) {
-	if depth(env) >= maxDepth {
-		return Binary{}, &NotFoundError{Kind: ErrLoop, Remedy: "set " + PathVariable + " to the path of the real CLI"}
+	if calledAgain(env, os.Getpid(), os.Getppid()) {
+		return Binary{}, &NotFoundError{Kind: ErrLoop, Remedy: loopRemedy}
 	}
+	s := search{env: env, self: self}
 	if named := env.Get(PathVariable); named != "" {
-		return findNamed(named, env, self)
+		return s.named(named)
 	}
-	for _, product := range []Product{Terraform, OpenTofu} {
-		if path, ok := onPath(product.Command(), env, self); ok {
-			return Binary{Path: path, Product: productOf(path)}, nil
+	for _, name := range names(env) {
+		if path, ok := s.onPath(name); ok {
+			return inspect(path), nil
 		}
 	}
-	return Binary{}, &NotFoundError{
-		Kind:   ErrNotFound,
-		Remedy: "install it, or set " + PathVariable + " to its path",
-	}
+	return Binary{}, s.failure()
 }
 
-func findNamed(named string, env arguments.Environment, self string) (Binary, error) {
+// names are the programs to look for, the best first. Atlantis keeps the version
+// that a project selects beside others, under a name with the version in it.
+func names(env arguments.Environment) []string {
+	list := []string{Terraform.Command(), OpenTofu.Command()}
+	version := env.Get("ATLANTIS_TERRAFORM_VERSION")
+	if version == "" || strings.ContainsAny(version, `/\`) {
+		return list
+	}
+	if strings.EqualFold(env.Get("ATLANTIS_TERRAFORM_DISTRIBUTION"), OpenTofu.Command()) ||
+		strings.EqualFold(env.Get("ATLANTIS_TERRAFORM_DISTRIBUTION"), string(OpenTofu)) {
+		return append([]string{OpenTofu.Command() + version}, list...)
+	}
+	return append([]string{Terraform.Command() + version}, list...)
+}
+
+// search looks for one program, and remembers what it passed over.
+type search struct {
+	env  arguments.Environment
+	self string
+	// denied are programs that may not be run, relative is set where PATH has
+	// entries that are relative or empty.
+	denied   []string
+	relative bool
+}
+
+// named is the program that the user named, by a path or by its name on PATH.
+func (s *search) named(named string) (Binary, error) {
 	fail := &NotFoundError{Path: named, Remedy: "correct " + PathVariable}
 	path := named
 	if filepath.Base(named) == named {
-		found, ok := onPath(named, env, self)
+		found, ok := s.onPath(named)
 		if !ok {
-			fail.Kind = ErrNotFound
-			return Binary{}, fail
+			return Binary{}, s.unnamed(fail)
 		}
 		path = found
 	}
@@ -120,78 +109,101 @@ func findNamed(named string, env arguments.Environment, self string) (Binary, er
 		return Binary{}, fail
 	}
 	switch err := runnable(path); {
+	case errors.Is(err, fs.ErrPermission):
+		fail.Kind, fail.Remedy = err, "run chmod +x on it, or correct "+PathVariable
 	case err != nil:
 		fail.Kind = err
-	case same(path, self):
+	case ours(path, s.self):
 		fail.Kind = ErrItself
 	default:
-		return Binary{Path: path, Product: productOf(path)}, nil
+		return inspect(path), nil
 	}
 	return Binary{}, fail
 }
 
-func onPath(name string, env arguments.Environment, self string) (string, bool) {
-	for _, dir := range filepath.SplitList(env.Get("PATH")) {
+// unnamed says of a name that PATH does not have where else it may be.
+func (s *search) unnamed(fail *NotFoundError) error {
+	fail.Kind = ErrNotFound
+	if runnable(fail.Path) == nil {
+		fail.Remedy = "it is in the current folder, which PATH does not have: write ." + string(filepath.Separator) + fail.Path + " in " + PathVariable
+	} else if len(s.denied) > 0 {
+		fail.Path, fail.Kind = s.denied[0], fs.ErrPermission
+		fail.Remedy = "run chmod +x on it, or correct " + PathVariable
+	}
+	return fail
+}
+
+// failure is that of a search that found nothing.
+func (s *search) failure() error {
+	if len(s.denied) > 0 {
+		return &NotFoundError{
+			Kind: fs.ErrPermission, Path: s.denied[0],
+			Remedy: "run chmod +x on it, or set " + PathVariable + " to the path of another one",
+		}
+	}
+	fail := &NotFoundError{Kind: ErrNotFound, Remedy: "install it, or set " + PathVariable + " to its path"}
+	if s.relative {
+		fail.Remedy += " (entries of PATH that are empty or relative are not searched)"
+	}
+	return fail
+}
+
+// onPath is the first program of a name on PATH that can be run and is not ours.
+func (s *search) onPath(name string) (string, bool) {
+	for _, dir := range filepath.SplitList(s.env.Get("PATH")) {
 		if !filepath.IsAbs(dir) {
 			// A relative entry would run whatever the current folder holds.
+			s.relative = true
 			continue
 		}
-		path := filepath.Join(dir, executableName(name))
-		if runnable(path) == nil && !same(path, self) {
-			return path, true
+		for _, file := range executableNames(name) {
+			path := filepath.Join(dir, file)
+			switch err := runnable(path); {
+			case errors.Is(err, errNotExecutable):
+				s.denied = append(s.denied, path)
+			case err == nil && !ours(path, s.self):
+				return path, true
+			}
 		}
 	}
 	return "", false
 }
 
-func executableName(name string) string {
-	if runtime.GOOS == "windows" && filepath.Ext(name) == "" {
-		return name + ".exe"
+// executableNames are the names of the files that a program's name stands for.
+func executableNames(name string) []string {
+	if runtime.GOOS != "windows" {
+		return []string{name}
 	}
-	return name
+	endings := []string{".exe", ".bat", ".cmd"}
+	if slices.Contains(endings, strings.ToLower(filepath.Ext(name))) {
+		return []string{name}
+	}
+	for n, ending := range endings {
+		endings[n] = name + ending
+	}
+	return endings
 }
+
+// errNotExecutable is a file that lacks the right to be run.
+var errNotExecutable = fmt.Errorf("it is not executable: %w", fs.ErrPermission)
+
+// errFolder is a folder in the place of a program.
+var errFolder = errors.New("it is a folder")
 
 func runnable(path string) error {
 	info, err := os.Stat(path)
-	if err != nil {
+	switch {
+	case err != nil:
+		var known *fs.PathError
+		if errors.As(err, &known) {
+			return known.Err // the path is named already
+		}
 		return err
+	case info.IsDir():
+		return errFolder
+	case runtime.GOOS != "windows" && info.Mode()&0o111 == 0:
+		return errNotExecutable
+	default:
+		return nil
 	}
-	if info.IsDir() || (runtime.GOOS != "windows" && info.Mode()&0o111 == 0) {
-		return fs.ErrPermission
-	}
-	return nil
-}
-
-// same says whether two paths lead to one file, also over links.
-func same(a, b string) bool {
-	ia, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	ib, err := os.Stat(b)
-	return err == nil && os.SameFile(ia, ib)
-}
-
-// productOf goes by the name of the program that path leads to.
-func productOf(path string) Product {
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		path = resolved
-	}
-	if strings.Contains(strings.ToLower(filepath.Base(path)), "tofu") {
-		return OpenTofu
-	}
-	return Terraform
-}
-
-func depth(env arguments.Environment) int {
-	n, err := strconv.Atoi(env.Get(depthVariable))
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
-// Deeper is the environment for the CLI, with the depth counted on.
-func Deeper(env arguments.Environment) arguments.Environment {
-	return env.With(depthVariable, fmt.Sprint(depth(env)+1))
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
@@ -74,6 +75,7 @@ func TestFind(t *testing.T) {
 		},
 		"named with a version in the name": {files: map[string]string{"x/terraform1.11.4": "1"}, named: "x/terraform1.11.4", want: "x/terraform1.11.4", product: Terraform},
 		"a link to tofu":                   {files: map[string]string{"x/tofu": "1", "a/terraform": "->x/tofu"}, path: []string{"a"}, want: "a/terraform", product: OpenTofu},
+		"a folder in PATH that is a file":  {files: map[string]string{"a": "1", "b/terraform": "2"}, path: []string{"a", "b"}, want: "b/terraform", product: Terraform},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -105,6 +107,52 @@ func searchEnv(root string, path []string, named string) arguments.Environment {
 	return env
 }
 
+// TestFindCopies: copies of this program are known for what they are, without
+// running them, and other programs built by Go are not taken for it.
+func TestFindCopies(t *testing.T) {
+	t.Parallel()
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.ReadFile(executable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := layout(t, map[string]string{"copy/terraform": string(self), "other/terraform": "1"})
+	got, err := Find(searchEnv(root, []string{"copy", "other"}, ""), executable)
+	if err != nil || got.Path != filepath.Join(root, "other/terraform") || !got.Guessed {
+		t.Errorf("found %+v, %v", got, err)
+	}
+	if _, err := Find(searchEnv(root, nil, "copy/terraform"), executable); !errors.Is(err, ErrItself) {
+		t.Errorf("a copy that is named: %v", err)
+	}
+	got, err = Find(searchEnv(root, []string{"copy"}, ""), filepath.Join(root, "other/terraform"))
+	if err != nil || got.Path != filepath.Join(root, "copy/terraform") {
+		t.Errorf("found %+v, %v", got, err)
+	}
+}
+
+// TestFindOfAtlantis: the version that a project selects comes first.
+func TestFindOfAtlantis(t *testing.T) {
+	t.Parallel()
+	root := layout(t, map[string]string{"a/terraform": "1", "b/terraform1.9.8": "2", "b/tofu1.9.8": "3", "b/evil": "4"})
+	env := searchEnv(root, []string{"a", "b"}, "").With("ATLANTIS_TERRAFORM_VERSION", "1.9.8")
+	for want, env := range map[string]arguments.Environment{
+		"b/terraform1.9.8": env,
+		"b/tofu1.9.8":      env.With("ATLANTIS_TERRAFORM_DISTRIBUTION", "opentofu"),
+		"a/terraform":      env.With("ATLANTIS_TERRAFORM_VERSION", "/../evil"),
+	} {
+		if got, err := Find(env, ""); err != nil || got.Path != filepath.Join(root, want) {
+			t.Errorf("found %+v, %v; want %s", got, err, want)
+		}
+	}
+	env = env.With(PathVariable, filepath.Join(root, "a/terraform"))
+	if got, err := Find(env, ""); err != nil || got.Path != filepath.Join(root, "a/terraform") {
+		t.Errorf("what is named is not the strongest: %+v, %v", got, err)
+	}
+}
+
 func TestFindByNameOnPath(t *testing.T) {
 	t.Parallel()
 	root := layout(t, map[string]string{"a/terraform-1.9": "1"})
@@ -116,29 +164,36 @@ func TestFindByNameOnPath(t *testing.T) {
 
 func TestFindFails(t *testing.T) {
 	t.Parallel()
-	root := layout(t, map[string]string{"own/tfweaver": "self", "a/terraform": "->own/tfweaver", "b/plain": "x"})
-	if err := os.Chmod(filepath.Join(root, "b/plain"), 0o600); err != nil {
-		t.Fatal(err)
+	root := layout(t, map[string]string{"own/tfweaver": "self", "a/terraform": "->own/tfweaver", "b/plain": "x", "c/terraform": "x"})
+	for _, name := range []string{"b/plain", "c/terraform"} {
+		if err := os.Chmod(filepath.Join(root, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	self := filepath.Join(root, "own/tfweaver")
 	tests := map[string]struct {
-		env  arguments.Environment
-		want error
+		env    arguments.Environment
+		want   error
+		code   int
+		remedy string
 	}{
-		"nothing":        {searchEnv(root, []string{"a"}, ""), ErrNotFound},
-		"itself":         {searchEnv(root, nil, "a/terraform"), ErrItself},
-		"not there":      {searchEnv(root, nil, "a/tofu"), fs.ErrNotExist},
-		"not executable": {searchEnv(root, nil, "b/plain"), fs.ErrPermission},
-		"no such name":   {searchEnv(root, []string{"a"}, "").With(PathVariable, "terragrunt"), ErrNotFound},
-		"a loop":         {searchEnv(root, nil, "").With(depthVariable, "8"), ErrLoop},
+		"nothing":             {searchEnv(root, []string{"a"}, ""), ErrNotFound, 127, "relative"},
+		"itself":              {searchEnv(root, nil, "a/terraform"), ErrItself, 0, "correct"},
+		"not there":           {searchEnv(root, nil, "a/tofu"), fs.ErrNotExist, 127, "correct"},
+		"not executable":      {searchEnv(root, nil, "b/plain"), fs.ErrPermission, 126, "chmod"},
+		"a folder":            {searchEnv(root, nil, "b"), errFolder, 126, "correct"},
+		"no such name":        {searchEnv(root, []string{"a"}, "").With(PathVariable, "terragrunt"), ErrNotFound, 127, "correct"},
+		"its name, forbidden": {searchEnv(root, []string{"b"}, "").With(PathVariable, "plain"), fs.ErrPermission, 126, "chmod"},
+		"none can be run":     {searchEnv(root, []string{"c"}, ""), fs.ErrPermission, 126, "chmod"},
+		"a loop":              {searchEnv(root, nil, "").With(depthVariable, "8"), ErrLoop, 0, "set"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := Find(tt.env, self)
 			var missing *NotFoundError
-			if !errors.As(err, &missing) || !errors.Is(err, tt.want) || missing.Remedy == "" {
-				t.Errorf("error %v, want %v with a remedy", err, tt.want)
+			if !errors.As(err, &missing) || !errors.Is(err, tt.want) || missing.ExitCode() != tt.code || !strings.Contains(missing.Remedy, tt.remedy) {
+				t.Errorf("error %v, want %v with exit code %d and %q as remedy", err, tt.want, tt.code, tt.remedy)
 			}
 		})
 	}

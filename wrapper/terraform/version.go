@@ -4,8 +4,10 @@
 package terraform
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/hashicorp/go-version"
@@ -16,26 +18,84 @@ const maxVersion = 1 << 20
 
 // Version asks the CLI for its version. p has everything but the arguments.
 func (p Process) Version(ctx context.Context) (*version.Version, error) {
-	p.Args, p.Stdin = []string{"version", "-json"}, nil
-	out, err := p.Output(ctx, maxVersion)
-	if err != nil {
-		return nil, fmt.Errorf("ask for the version: %w", err)
-	}
-	return parseVersion(out)
+	_, v, err := p.Identify(ctx, "")
+	return v, err
 }
 
-func parseVersion(out []byte) (*version.Version, error) {
-	var answer struct {
-		Version string `json:"terraform_version"`
+// Identify asks the CLI which version of which product it is. The product is
+// guess where the answer does not tell. p has everything but the arguments. A
+// program that cannot be run, or that comes back to tfweaver, is a *NotFoundError.
+func (p Process) Identify(ctx context.Context, guess Product) (Product, *version.Version, error) {
+	p.Args, p.Stdin = []string{"version", "-json"}, nil
+	out, err := p.Output(ctx, maxVersion)
+	if comesBack(err) {
+		return "", nil, &NotFoundError{Kind: ErrLoop, Path: p.Path, Remedy: loopRemedy}
 	}
-	if err := json.Unmarshal(out, &answer); err != nil {
-		return nil, fmt.Errorf("understand the version: %w", err)
+	if err != nil {
+		return "", nil, fmt.Errorf("ask for the version: %w", Unrunnable(p.Path, err))
+	}
+	answer, err := parseVersion(out)
+	if err != nil {
+		return "", nil, &NotFoundError{Kind: err, Path: p.Path, Remedy: "set " + PathVariable + " to the path of the CLI"}
+	}
+	return orGuess(answer.product, guess), answer.version, nil
+}
+
+func orGuess(product, guess Product) Product {
+	if product == "" {
+		return guess
+	}
+	return product
+}
+
+// errNoVersion is what is no answer to the question for the version.
+var errNoVersion = errors.New("it does not answer \"version -json\" as Terraform or OpenTofu do")
+
+// release is what a CLI says of itself.
+type release struct {
+	// product is empty where nothing tells.
+	product Product
+	version *version.Version
+}
+
+func parseVersion(out []byte) (release, error) {
+	var answer struct {
+		Version  string `json:"terraform_version"`
+		Platform string `json:"platform"`
+		// Outdated is said by Terraform alone: OpenTofu asks nobody whether it is.
+		Outdated *bool `json:"terraform_outdated"`
+	}
+	if err := json.NewDecoder(bytes.NewReader(Document(out))).Decode(&answer); err != nil {
+		return release{}, fmt.Errorf("%w: %w", errNoVersion, err)
 	}
 	v, err := version.NewVersion(answer.Version)
 	if err != nil {
-		return nil, fmt.Errorf("understand the version: %w", err)
+		return release{}, fmt.Errorf("%w: %w", errNoVersion, err)
 	}
-	return v, nil
+	r := release{version: v}
+	switch {
+	case answer.Outdated != nil:
+		r.product = Terraform
+	case answer.Platform != "":
+		r.product = OpenTofu
+	}
+	return r, nil
+}
+
+// Document is the JSON object in what a CLI printed: scripts that are taken for the
+// CLI print lines of their own before and behind it. It is all of out where that
+// is clean, or has none.
+func Document(out []byte) []byte {
+	from := 0
+	if !bytes.HasPrefix(out, []byte("{")) {
+		from = bytes.Index(out, []byte("\n{")) + 1
+	}
+	clean := from == 0 && bytes.HasSuffix(bytes.TrimSpace(out), []byte("}"))
+	var object json.RawMessage
+	if clean || json.NewDecoder(bytes.NewReader(out[from:])).Decode(&object) != nil {
+		return out
+	}
+	return object
 }
 
 // TakesVariablesWithPlan says whether "apply PLANFILE" of this CLI accepts
