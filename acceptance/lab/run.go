@@ -54,6 +54,28 @@ func (r *Run) PID() int { return r.cmd.Process.Pid }
 // Elapsed is how long the run took.
 func (r *Run) Elapsed() time.Duration { return r.Ended.Sub(r.Started) }
 
+// CPU is how long processors worked for the process and for those of its
+// descendants that were waited for; to be read after Wait.
+func (r *Run) CPU() time.Duration {
+	state := r.cmd.ProcessState
+	if state == nil {
+		return 0
+	}
+	return state.UserTime() + state.SystemTime()
+}
+
+// FirstWord is how long after its start the run first wrote something, to either
+// stream; to be read after Wait. It is the whole run if it never did.
+func (r *Run) FirstWord() time.Duration {
+	first := r.Ended
+	for _, at := range []time.Time{r.stdout.began(), r.stderr.began()} {
+		if !at.IsZero() && at.Before(first) {
+			first = at
+		}
+	}
+	return first.Sub(r.Started)
+}
+
 // Wait waits until the process has exited. A non-zero exit code is no error: it
 // is in ExitCode.
 func (r *Run) Wait() error {

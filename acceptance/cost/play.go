@@ -1,0 +1,121 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tfweaver/tfweaver/acceptance/lab"
+)
+
+// program runs one of the two to its end.
+type program func(w *lab.Workspace, ctx context.Context, args ...string) (*lab.Run, error)
+
+// player is one of the two, in a place of its own.
+type player struct {
+	run   program
+	place *lab.Workspace
+	of    *lab.Experiment
+}
+
+// play measures a scene, turn about.
+func (s scene) play(ctx context.Context, l *lab.Lab, rounds int, progress lab.Progress) (f figure, err error) {
+	f = figure{Scene: s.name, Bar: s.bar}
+	// Nobody writes to the disk for the cloud, which is no part of the question.
+	e, err := l.Experiment(ctx, lab.Setup{})
+	if err != nil {
+		return f, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	plain, err := s.stage(ctx, e, "plain")
+	if err != nil {
+		return f, err
+	}
+	weaver, err := s.stage(ctx, e, "weaver")
+	if err != nil {
+		return f, err
+	}
+	players := []player{
+		{run: (*lab.Workspace).StartTerraform, place: plain, of: e},
+		{run: (*lab.Workspace).StartTfweaver, place: weaver, of: e},
+	}
+	for round := range rounds {
+		for i, p := range players {
+			took, err := p.once(ctx, s)
+			if err != nil {
+				return f, err
+			}
+			if i == 0 {
+				f.Plain = append(f.Plain, took)
+			} else {
+				f.Tfweaver = append(f.Tfweaver, took)
+			}
+		}
+		progress("%s, %d of %d: %.2f s of processor time plain, %.2f s with tfweaver", s.name, round+1, rounds, f.Plain[round].CPU, f.Tfweaver[round].CPU)
+	}
+	f.Ratio = median(f.Tfweaver, cpu) / median(f.Plain, cpu)
+	return f, nil
+}
+
+// once plays a scene once and leaves nothing behind.
+func (p player) once(ctx context.Context, s scene) (one, error) {
+	if err := p.clear(ctx); err != nil {
+		return one{}, err
+	}
+	for _, args := range s.before {
+		if _, err := p.measure(ctx, args); err != nil {
+			return one{}, err
+		}
+	}
+	return p.measure(ctx, s.args)
+}
+
+// clear destroys what is there. The CLI alone does that: it is not measured.
+func (p player) clear(ctx context.Context) error {
+	left, err := p.place.Resources(ctx)
+	if err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		run, err := p.place.Terraform(ctx, "destroy", "-auto-approve", "-no-color")
+		if err != nil {
+			return err
+		}
+		if err := run.MustSucceed(); err != nil {
+			return err
+		}
+	}
+	return forget(p.place)
+}
+
+// measure runs a command to its end.
+func (p player) measure(ctx context.Context, args []string) (one, error) {
+	coordinator, err := p.of.CoordinatorPID()
+	if err != nil {
+		return one{}, err
+	}
+	before := worked(coordinator)
+	run, err := p.run(p.place, ctx, args...)
+	if err != nil {
+		return one{}, err
+	}
+	most, err := peak(run)
+	if err != nil {
+		return one{}, err
+	}
+	if err := run.MustSucceed(); err != nil {
+		return one{}, err
+	}
+	took := one{CPU: run.CPU().Seconds(), Wall: run.Elapsed().Seconds(), FirstWord: run.FirstWord().Seconds(), Memory: most}
+	after, err := p.of.CoordinatorPID()
+	if err != nil {
+		return one{}, err
+	}
+	if after != coordinator {
+		before = 0 // this run has started it
+	}
+	took.CPU += (worked(after) - before).Seconds()
+	return took, nil
+}
