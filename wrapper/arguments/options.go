@@ -42,8 +42,9 @@ type Options struct {
 	Positional []string
 	// Flags are all options in order.
 	Flags []Flag
-	// Unclear is true when an option is not known, or has a value that cannot
-	// be read. Terraform judges such a command line better than tfweaver.
+	// Unclear is true when an option is not known, has a value that cannot be
+	// read, or does not go with another. Terraform judges such a command line
+	// better than tfweaver.
 	Unclear bool
 }
 
@@ -60,7 +61,7 @@ func (i Invocation) Options(env Environment) Options {
 	}
 	o.read(i.effective(env, &o.Unclear))
 	if i.Command == "apply" || i.Command == "destroy" {
-		o.Unclear = o.Unclear || slices.ContainsFunc(o.Flags, func(f Flag) bool { return foreign(f.Name) })
+		o.Unclear = o.Unclear || o.misused(i.Command) || slices.ContainsFunc(o.Flags, func(f Flag) bool { return foreign(f.Name) })
 	}
 	return o
 }

@@ -203,15 +203,15 @@ func TestQuestions(t *testing.T) {
 
 func TestAnAnswerIsOneLine(t *testing.T) {
 	t.Parallel()
-	in := strings.NewReader("yes\r\nno\nlast")
-	for _, want := range []string{"yes", "no", "last"} {
+	in := strings.NewReader("yes\r\n yes \nno\nyes")
+	for _, want := range []string{"yes", " yes", "no"} {
 		got, err := readLine(in)
 		if err != nil || got != want {
 			t.Errorf("answer %q, %v; want %q", got, err, want)
 		}
 	}
 	if _, err := readLine(in); !errors.Is(err, io.EOF) {
-		t.Errorf("error %v at the end", err)
+		t.Errorf("error %v where a line has no end", err)
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/tfweaver/tfweaver/wrapper/terraform"
-	"github.com/tfweaver/tfweaver/wrapper/views"
 )
 
 // question is what the CLI asks before it applies.
@@ -84,6 +84,19 @@ func (q question) text(bold bool) string {
 	return b.String()
 }
 
+// unasked is what the CLI prints, byte for byte, when it gets no answer.
+func unasked(err error, coloured bool) string {
+	text := fmt.Sprintf("error asking for approval: %v", err)
+	if !coloured {
+		return "\nError: " + text + "\n\n"
+	}
+	const bar, bold, red, off = "\x1b[31m│\x1b[0m \x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[0m"
+	return red + "╷" + off + off + "\n" +
+		bar + bold + red + "Error: " + off + off + bold + text + off + "\n" +
+		bar + "\n" + bar + off + "\n" +
+		red + "╵" + off + off + "\n"
+}
+
 var errInterrupted = errors.New("interrupted")
 
 // approve asks whether the plan shall be applied. Without an answer of "yes"
@@ -96,7 +109,7 @@ func (r *run) approve(ctx context.Context) (bool, error) {
 		answer, err = r.answer(ctx)
 	}
 	if err != nil {
-		r.view.Problem(views.Problem{Summary: fmt.Sprintf("error asking for approval: %v", err)})
+		fmt.Fprint(r.app.Stderr, unasked(err, !r.opts.NoColor))
 		return false, nil
 	}
 	fmt.Fprintln(r.app.Stdout)
@@ -134,6 +147,8 @@ func (r *run) answer(ctx context.Context) (string, error) {
 // maxAnswer bounds an answer, in bytes.
 const maxAnswer = 4096
 
+// readLine takes a line up to its end. As with the CLI, what breaks off before is
+// no answer, and blanks count unless they are at the end.
 func readLine(in io.Reader) (string, error) {
 	var line []byte
 	buf := make([]byte, 1)
@@ -143,12 +158,9 @@ func readLine(in io.Reader) (string, error) {
 			break
 		}
 		line = append(line, buf[:n]...)
-		if errors.Is(err, io.EOF) && len(line) > 0 {
-			break
-		}
 		if err != nil {
 			return "", err
 		}
 	}
-	return strings.TrimSpace(string(line)), nil
+	return strings.TrimRightFunc(string(line), unicode.IsSpace), nil
 }
