@@ -24,10 +24,12 @@ type admittance struct {
 	gate *Gatekeeper
 	op   ruleengine.Operation
 	call intercept.Call
-	// planned is the call of the plan that this one is, empty for none.
-	planned admission.CallID
+	// match says which call of the plan this one is.
+	match   lowering.Match
 	lowered ruleengine.Lowered
 	mode    Mode
+	// whole is true when it is no call, but the reservation of the plan.
+	whole bool
 	// petition is nil as long as nobody was asked.
 	petition *petition
 }
@@ -50,8 +52,8 @@ func (g *Gatekeeper) Admit(ctx context.Context, call intercept.Call) (intercept.
 	if err != nil {
 		return a.failed(ctx, err)
 	}
-	a.petition = &petition{gate: g, name: a.name(), mode: a.mode, buckets: a.lowered.Buckets, lower: a.request}
-	if !g.reserved(a.planned) {
+	a.petition = &petition{gate: g, name: a.name(), taken: a.match.Address, mode: a.mode, buckets: a.lowered.Buckets, lower: a.request}
+	if !g.reserved(a.match.ID) {
 		g.measure(ctx, a.lowered.Buckets)
 	}
 	grant, err := a.petition.submit(ctx)
@@ -59,18 +61,19 @@ func (g *Gatekeeper) Admit(ctx context.Context, call intercept.Call) (intercept.
 		return a.failed(ctx, err)
 	}
 	return &permit{
-		gate: g, grant: grant, op: a.op, call: call, planned: a.planned, request: a.petition.request,
+		gate: g, grant: grant, op: a.op, call: call, match: a.match, label: a.name(), request: a.petition.request,
 		mode: a.mode, ruled: a.lowered.Ruled,
 	}, nil
 }
 
 func (g *Gatekeeper) admittance(call intercept.Call) *admittance {
 	a := &admittance{gate: g, call: call}
-	address := ""
 	if changes := g.planned(); changes != nil {
-		a.planned, address = changes.MatchCall(call)
+		a.match = changes.MatchCall(call)
 	}
-	a.op = lowering.Operation(call, address)
+	// The address also makes the names of objects that have none yet: it is that
+	// of one call, even where it is not certain of which.
+	a.op = lowering.Operation(call, a.match.Address)
 	a.op.Session = g.session.ID()
 	return a
 }
@@ -119,7 +122,8 @@ func (a *admittance) request(ctx context.Context, round int) (admission.Request,
 		a.lowered = lowered
 	}
 	r := a.gate.complete(a.lowered.Request)
-	a.gate.withPlan(&r, a.planned)
+	r.Address = a.match.Name()
+	a.gate.withPlan(&r, a.match.ID)
 	if round >= fineRounds {
 		coarsen(&r)
 	}
@@ -127,10 +131,15 @@ func (a *admittance) request(ctx context.Context, round int) (admission.Request,
 }
 
 // free is the permit for a call that the coordinator has no part in.
-func (a *admittance) free() free { return free{gate: a.gate, planned: a.planned} }
+func (a *admittance) free() free { return free{gate: a.gate, match: a.match} }
 
 // name is what the call is called in front of people.
-func (a *admittance) name() string { return nameOf(a.op) }
+func (a *admittance) name() string {
+	if a.whole {
+		return wholePlan
+	}
+	return nameOf(a.match, a.call)
+}
 
 // complete adds to a lowered request what only the caller knows.
 func (g *Gatekeeper) complete(r admission.Request) admission.Request {

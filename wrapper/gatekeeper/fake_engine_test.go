@@ -204,22 +204,27 @@ func (r *recorder) until(t *testing.T, holds func() bool) {
 // changes is a plan that knows one address.
 type changes struct {
 	address string
-	ops     []ruleengine.Operation
-	calls   []lowering.PlannedCall // in place of ops
+	// twins are the addresses that a call may have as well.
+	twins []string
+	ops   []ruleengine.Operation
+	calls []lowering.PlannedCall // in place of ops
 	// succeeded is told of calls that ended well; may be nil.
 	succeeded func(admission.CallID)
 }
 
-func (c changes) MatchCall(call intercept.Call) (admission.CallID, string) {
-	if c.address == "" {
-		return "", ""
+func (c changes) MatchCall(call intercept.Call) lowering.Match {
+	var may []lowering.PlannedCall
+	for _, address := range append([]string{c.address}, c.twins...) {
+		if address != "" {
+			may = append(may, lowering.PlannedCall{ID: admission.CallID(string(call.Action) + " " + address), Address: address})
+		}
 	}
-	return admission.CallID(string(call.Action) + " " + c.address), c.address
+	return lowering.MatchOf(may...)
 }
 
-func (c changes) Succeeded(id admission.CallID) {
+func (c changes) Succeeded(match lowering.Match) {
 	if c.succeeded != nil {
-		c.succeeded(id)
+		c.succeeded(match.ID)
 	}
 }
 

@@ -45,11 +45,10 @@ type Schemas func(ctx context.Context, provider, resourceType string) (*intercep
 // Changes are the changes of a plan. A run without a readable plan has none;
 // its calls are then known by their values alone.
 type Changes interface {
-	// MatchCall says which call of the plan a call is, and the address of its
-	// change; both are empty when there is none.
-	MatchCall(call intercept.Call) (id admission.CallID, address string)
+	// MatchCall says which call of the plan a call is, as far as that is known.
+	MatchCall(call intercept.Call) lowering.Match
 	// Succeeded tells of a call that it has ended well.
-	Succeeded(id admission.CallID)
+	Succeeded(match lowering.Match)
 	// Calls are all calls that the plan foresees.
 	Calls() []lowering.PlannedCall
 }
@@ -125,8 +124,10 @@ type Gatekeeper struct {
 	// madeAt is when a saved plan was made, on the coordinator's clock, in
 	// nanoseconds since the Unix epoch; 0 for a plan of this run.
 	madeAt uint64
-	// ended are the calls of the plan that have ended well.
+	// ended are the calls of the plan that have ended well, alike which of
+	// several calls that cannot be told apart those are.
 	ended map[admission.CallID]bool
+	alike map[admission.CallID]lowering.Match
 }
 
 var (
@@ -145,7 +146,7 @@ func New(config Config) *Gatekeeper {
 	g := &Gatekeeper{
 		config: config, session: config.Session, engine: config.Engine, view: config.View, log: config.Logger,
 		live:  liveGraph{session: config.Session},
-		lives: map[graph.NodeID]uint64{}, ended: map[admission.CallID]bool{}, configs: map[string][]cty.Value{},
+		lives: map[graph.NodeID]uint64{}, ended: map[admission.CallID]bool{}, alike: map[admission.CallID]lowering.Match{}, configs: map[string][]cty.Value{},
 	}
 	g.override = overriding{gate: g, word: config.Override}
 	g.reads.slots = make(chan struct{}, maxReads)
@@ -181,7 +182,7 @@ func (g *Gatekeeper) Plan(changes Changes) {
 	defer g.mu.Unlock()
 	g.changes = changes
 	g.lives, g.madeAt = map[graph.NodeID]uint64{}, 0
-	g.ended = map[admission.CallID]bool{}
+	g.ended, g.alike = map[admission.CallID]bool{}, map[admission.CallID]lowering.Match{}
 	if r := g.reservation; r != nil && r.grant != nil {
 		g.former = append(g.former, r.grant)
 	}

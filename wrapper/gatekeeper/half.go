@@ -44,6 +44,9 @@ func (g *Gatekeeper) count(x *views.HalfDone, c lowering.PlannedCall) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if match, ok := g.alike[c.ID]; ok { // it may be the one that has ended, or not
+		x.Address = match.Name()
+	}
 	if g.ended[c.ID] {
 		x.Done = append(x.Done, action)
 	} else {

@@ -134,7 +134,7 @@ func (p *permit) follow(outcome client.Outcome) {
 		ctx, cancel := context.WithTimeout(ctx, ownPatience)
 		defer cancel()
 		p.gate.settler.own(ctx, coordinator.Unsettled{
-			Tx: p.grant.Tx(), Self: p.node(), Type: p.op.Type, Address: p.op.Address, Action: p.op.Action,
+			Tx: p.grant.Tx(), Self: p.node(), Type: p.op.Type, Address: p.name(), Action: p.op.Action,
 			Session: admission.SessionID(p.gate.session.ID()), After: -1,
 		})
 	})

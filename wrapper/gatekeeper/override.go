@@ -60,7 +60,7 @@ func (o *overriding) take(ctx context.Context, p *petition, now conflict.Report)
 // action. The lock is held.
 func (o *overriding) meant(ctx context.Context, p *petition, now conflict.Report) bool {
 	if isAddress(o.word.ID) {
-		return string(o.word.ID) == p.request.Address
+		return string(o.word.ID) == p.request.Address || string(o.word.ID) == p.taken
 	}
 	if o.seen == nil {
 		report, _, err := o.gate.explain(ctx, o.word.ID)

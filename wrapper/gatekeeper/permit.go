@@ -13,13 +13,14 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/ruleengine"
 	"github.com/tfweaver/tfweaver/wrapper/intercept"
+	"github.com/tfweaver/tfweaver/wrapper/lowering"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
 
 // free is the permit for a call that the coordinator has no part in.
 type free struct {
-	gate    *Gatekeeper
-	planned admission.CallID
+	gate  *Gatekeeper
+	match lowering.Match
 }
 
 // Start does nothing.
@@ -28,29 +29,40 @@ func (free) Start(context.Context) error { return nil }
 // Done tells the plan alone.
 func (f free) Done(_ context.Context, outcome intercept.Outcome) {
 	if outcome.Result == intercept.Succeeded {
-		f.gate.succeeded(f.planned)
+		f.gate.succeeded(f.match)
 	}
 }
 
 // succeeded tells the plan of a call of it that has ended well.
-func (g *Gatekeeper) succeeded(id admission.CallID) {
+func (g *Gatekeeper) succeeded(match lowering.Match) {
 	changes := g.planned()
-	if changes == nil || id == "" {
+	if changes == nil {
 		return
 	}
-	changes.Succeeded(id)
+	changes.Succeeded(match)
+	if match.ID == "" {
+		return
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.ended[id] = true
+	g.ended[match.ID] = true
+	if match.Certain() {
+		return
+	}
+	for _, id := range match.Among() {
+		g.alike[id] = match
+	}
 }
 
 // permit is the right to send one call.
 type permit struct {
-	gate    *Gatekeeper
-	grant   Grant
-	op      ruleengine.Operation
-	call    intercept.Call
-	planned admission.CallID
+	gate  *Gatekeeper
+	grant Grant
+	op    ruleengine.Operation
+	call  intercept.Call
+	match lowering.Match
+	// label is what the call is called in front of people.
+	label   string
 	request admission.Request
 	mode    Mode
 	// ruled is false for a type that no rule knows.
@@ -82,7 +94,7 @@ func (p *permit) Start(ctx context.Context) error {
 		p.gate.goAlone(p.name(), err)
 		return nil
 	default:
-		a := &admittance{gate: p.gate, call: p.call, op: p.op}
+		a := &admittance{gate: p.gate, call: p.call, op: p.op, match: p.match}
 		return p.gate.fail(a, fmt.Errorf("the coordinator did not let the admitted call start: %w", err))
 	}
 }
@@ -93,7 +105,7 @@ func (p *permit) Done(ctx context.Context, outcome intercept.Outcome) {
 	started := p.started
 	p.mu.Unlock()
 	if outcome.Result == intercept.Succeeded {
-		p.gate.succeeded(p.planned)
+		p.gate.succeeded(p.match)
 		if p.op.Action == admission.Create {
 			p.gate.forgetLife(p.request.Self)
 		}
@@ -163,12 +175,4 @@ func (p *permit) lost(stopped bool) {
 	p.gate.ledger.lost(views.Uncertain{Address: p.name(), Tx: string(p.grant.Tx()), GaveUp: stopped})
 }
 
-func (p *permit) name() string { return nameOf(p.op) }
-
-// nameOf is what a call is called in front of people.
-func nameOf(op ruleengine.Operation) string {
-	if op.Address != "" {
-		return op.Address
-	}
-	return "a " + op.Type
-}
+func (p *permit) name() string { return p.label }

@@ -38,7 +38,10 @@ type petition struct {
 	gate *Gatekeeper
 	// name is what the request is called in front of people.
 	name string
-	mode Mode
+	// taken is the address of the change that a call is taken for; the name may
+	// be that of several.
+	taken string
+	mode  Mode
 	// lower makes the request anew, for the given round.
 	lower func(ctx context.Context, round int) (admission.Request, error)
 
@@ -181,7 +184,7 @@ func (p *petition) tell(pass admission.Pass, tx admission.TxID, report *conflict
 		Address: p.name, Tx: string(tx), Mode: pass.Mode, By: pass.By, Reason: pass.Reason, Of: string(pass.Of),
 	}
 	if report != nil {
-		documented := p.gate.documented(*report)
+		documented := named(p.gate.documented(*report), p.name)
 		told.Report, told.Refused = &documented, refuses(documented)
 	}
 	p.gate.notePassed(told)

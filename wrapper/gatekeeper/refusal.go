@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
+	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/wrapper/intercept"
 	"github.com/tfweaver/tfweaver/wrapper/views"
@@ -27,11 +28,20 @@ func (g *Gatekeeper) documented(report conflict.Report) conflict.Report {
 	return report
 }
 
+// named is a report that says what it is about, also where the coordinator was
+// not told: a run without a readable plan knows no address.
+func named(report conflict.Report, name string) conflict.Report {
+	if report.Address == "" && report.Action != string(admission.Reserve) {
+		report.Address = name
+	}
+	return report
+}
+
 // reject is the coordinator's refusal. The detail must carry everything:
 // Terraform drops the address of a refused delete.
 func (g *Gatekeeper) reject(a *admittance, report conflict.Report) error {
 	a.watch().abandoned()
-	report = g.documented(report)
+	report = named(g.documented(report), a.name())
 	own := ownState(report)
 	g.noteRefused(views.Refused{Address: a.name(), Report: &report, OwnState: own})
 	return &intercept.Refusal{Summary: title(report, own), Detail: detail(a, report)}
@@ -91,7 +101,7 @@ func (g *Gatekeeper) fail(a *admittance, err error) error {
 
 // subject is what was refused, at the beginning of a title.
 func (a *admittance) subject() string {
-	if a.name() == wholePlan {
+	if a.whole {
 		return "Plan"
 	}
 	return "Change"
@@ -99,7 +109,7 @@ func (a *admittance) subject() string {
 
 // spared says that nothing was done.
 func (a *admittance) spared() string {
-	if a.name() == wholePlan {
+	if a.whole {
 		return wholePlan + " was not applied"
 	}
 	return a.name() + " was not sent to the provider"
@@ -130,8 +140,8 @@ func detail(a *admittance, report conflict.Report) string {
 	if hint != "" {
 		text += "\n" + hint
 	}
-	if a.op.Address != "" && !strings.Contains(text, a.op.Address) {
-		text = a.op.Address + ": " + text
+	if !strings.Contains(text, a.name()) {
+		text = a.name() + ": " + text
 	}
 	return text
 }

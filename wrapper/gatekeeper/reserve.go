@@ -77,8 +77,7 @@ func (g *Gatekeeper) Reserve(ctx context.Context, order lowering.Order) error {
 // unreserved is what becomes of a plan that could not be reserved. Where
 // nothing is refused its calls are admitted one by one.
 func (g *Gatekeeper) unreserved(ctx context.Context, p *petition, err error) error {
-	a := &admittance{gate: g, petition: p, mode: p.mode}
-	a.op.Address = wholePlan
+	a := &admittance{gate: g, petition: p, mode: p.mode, whole: true}
 	_, err = a.failed(ctx, err)
 	var refusal *intercept.Refusal
 	if errors.As(err, &refusal) {

@@ -61,7 +61,7 @@ func (w *wait) show(news client.Waiting) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
-	report := w.gate.documented(news.Report)
+	report := named(w.gate.documented(news.Report), w.address)
 	w.last, w.lastAt = &report, now
 	w.turn(now, news.Foreign)
 	if !news.Foreign || w.ended {

@@ -114,13 +114,13 @@ func TestMatchCallOfReplacesAndDeposedObjects(t *testing.T) {
 				slices.Reverse(calls)
 			}
 			for _, c := range calls {
-				id, address := p.MatchCall(sent(c.Operation, stays))
-				if !alike(id, c.ID) || !strings.HasPrefix(address, "terraform_data") && !strings.HasPrefix(address, "module.net") {
-					t.Errorf("%s, backwards %v: %s was taken for %q (%s)", plan, backwards, c.ID, id, address)
+				m := p.MatchCall(sent(c.Operation, stays))
+				if !alike(m.ID, c.ID) || !slices.Contains(m.Among(), c.ID) {
+					t.Errorf("%s, backwards %v: %s was taken for %q (%s)", plan, backwards, c.ID, m.ID, m.Name())
 				}
 			}
-			if id, address := p.MatchCall(sent(calls[0].Operation, stays)); id != "" || address != "" {
-				t.Errorf("%s: a second %s was taken for %q (%s)", plan, calls[0].ID, id, address)
+			if m := p.MatchCall(sent(calls[0].Operation, stays)); m.ID != "" || m.Address != "" {
+				t.Errorf("%s: a second %s was taken for %q (%s)", plan, calls[0].ID, m.ID, m.Name())
 			}
 		}
 	}
@@ -132,10 +132,10 @@ func alike(a, b admission.CallID) bool {
 	return a == b || strings.HasPrefix(string(a), "create ") && strings.HasPrefix(string(b), "create ")
 }
 
-// Both instances are replaced and will be alike. The old one of the second is
-// gone already, so that the create can only be its.
-func TestCreatesThatAreAlike(t *testing.T) {
-	t.Parallel()
+// replacedAlike is a plan that replaces two instances by objects that are alike,
+// and the calls of it.
+func replacedAlike(t *testing.T) (p *lowering.Plan, old func(id string) intercept.Call, create intercept.Call) {
+	t.Helper()
 	const change = `{"address":"x_y.a[%[1]d]","mode":"managed","type":"x_y","name":"a","index":%[1]d,"provider_name":"h/n/x",
 		"change":{"actions":["delete","create"],"before":{"id":"%[1]d","size":1},"after":{"size":2},"after_unknown":{"id":true}}}`
 	src := `{"format_version":"1.2","resource_changes":[` + fmt.Sprintf(change, 0) + "," + fmt.Sprintf(change, 1) + `]}`
@@ -143,22 +143,49 @@ func TestCreatesThatAreAlike(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	old := func(id string) intercept.Call {
+	old = func(id string) intercept.Call {
 		prior := cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal(id), "size": cty.NumberIntVal(1)})
 		return intercept.Call{Provider: "h/n/x", Type: "x_y", Action: intercept.Delete, Prior: prior, Planned: cty.NullVal(prior.Type())}
 	}
 	planned := cty.ObjectVal(map[string]cty.Value{"id": cty.UnknownVal(cty.String), "size": cty.NumberIntVal(2)})
-	create := intercept.Call{Provider: "h/n/x", Type: "x_y", Action: intercept.Create, Prior: cty.NullVal(planned.Type()), Planned: planned}
-	check := func(call intercept.Call, want admission.CallID) {
+	create = intercept.Call{Provider: "h/n/x", Type: "x_y", Action: intercept.Create, Prior: cty.NullVal(planned.Type()), Planned: planned}
+	return p, old, create
+}
+
+// Both instances are replaced and will be alike. The old one of the second is
+// gone already, so that the create can only be its.
+func TestCreatesThatAreAlike(t *testing.T) {
+	t.Parallel()
+	p, old, create := replacedAlike(t)
+	check := func(call intercept.Call, want admission.CallID) lowering.Match {
 		t.Helper()
-		if id, _ := p.MatchCall(call); id != want {
-			t.Errorf("taken for %q, want %q", id, want)
+		m := p.MatchCall(call)
+		if m.ID != want || !m.Certain() {
+			t.Errorf("taken for %q among %v, want %q alone", m.ID, m.Among(), want)
 		}
+		return m
 	}
 	check(old("0"), "delete x_y.a[0]")
-	check(old("1"), "delete x_y.a[1]")
-	p.Succeeded("delete x_y.a[1]")
+	second := check(old("1"), "delete x_y.a[1]")
+	p.Succeeded(second)
 	check(create, "create x_y.a[1]")
-	p.Succeeded("delete x_y.a[0]")
 	check(create, "create x_y.a[0]")
+}
+
+// While the old ones of both are gone, a create may be that of either.
+func TestCreatesThatAreAlikeAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	p, old, create := replacedAlike(t)
+	for _, id := range []string{"0", "1"} {
+		p.Succeeded(p.MatchCall(old(id)))
+	}
+	first, second := p.MatchCall(create), p.MatchCall(create)
+	for _, m := range []lowering.Match{first, second} {
+		if m.Certain() || m.Name() != "one of x_y.a[0], x_y.a[1]" {
+			t.Errorf("name %q", m.Name())
+		}
+	}
+	if first.ID == second.ID || first.ID == "" || second.ID == "" {
+		t.Errorf("taken for %q and %q", first.ID, second.ID)
+	}
 }

@@ -4,46 +4,49 @@
 package lowering
 
 import (
+	"slices"
 	"strings"
 
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 )
 
-// config is the configuration of the provider instance that a change uses, null
+// config is the configuration of the provider instance that a step uses, null
 // when it cannot be told. A plan says which instance a resource uses, and of its
 // configuration only what is constant; the proxy has seen whole configurations,
 // but not whose they are. One that was given is enough; of several, the only one
 // that does not contradict the plan.
-func (r *reader) config(change *tfjson.ResourceChange) cty.Value {
+func (r *reader) config(s *step) cty.Value {
 	none := cty.NullVal(cty.DynamicPseudoType)
 	if r.from.Configs == nil {
 		return none
 	}
-	given := r.from.Configs(change.ProviderName)
-	if len(given) == 1 {
-		return given[0]
-	}
-	said := r.constants(change)
-	fitting := none
-	count := 0
-	for _, config := range given {
-		if agrees(config, said) {
-			fitting = config
-			count++
+	key := [3]string{s.op.Provider, s.module, s.local}
+	config, known := r.configs[key]
+	if !known {
+		config = none
+		if fitting := r.fittingConfigs(s); len(fitting) == 1 {
+			config = fitting[0]
 		}
+		r.configs[key] = config
 	}
-	if count != 1 {
-		return none
-	}
-	return fitting
+	return config
 }
 
-// constants are the arguments of the change's provider block whose values stand
+func (r *reader) fittingConfigs(s *step) []cty.Value {
+	given := r.from.Configs(s.op.Provider)
+	if len(given) == 1 {
+		return given
+	}
+	said := r.constants(s)
+	return slices.DeleteFunc(slices.Clone(given), func(config cty.Value) bool { return !agrees(config, said) })
+}
+
+// constants are the arguments of the resource's provider block whose values stand
 // in the configuration itself, or in a variable of the root module.
-func (r *reader) constants(change *tfjson.ResourceChange) map[string]cty.Value {
+func (r *reader) constants(s *step) map[string]cty.Value {
 	said := map[string]cty.Value{}
-	resource := r.configured(change.ModuleAddress, change.Type+"."+change.Name)
+	resource := r.configured(s.module, s.local)
 	if resource == nil || r.raw.Config == nil {
 		return said
 	}
@@ -113,22 +116,40 @@ func (r *reader) configured(module, local string) *tfjson.ConfigResource {
 	if r.raw.Config == nil {
 		return nil
 	}
+	path := strings.Join(moduleCalls(module), "/")
+	if r.resources[path] == nil {
+		if r.resources == nil {
+			r.resources = map[string]map[string]*tfjson.ConfigResource{}
+		}
+		r.resources[path] = resourcesOf(r.moduleOf(module))
+	}
+	return r.resources[path][local]
+}
+
+// moduleOf is a module as the configuration has it, nil when it is gone.
+func (r *reader) moduleOf(address string) *tfjson.ConfigModule {
 	m := r.raw.Config.RootModule
-	for _, name := range moduleCalls(module) {
+	for _, name := range moduleCalls(address) {
 		if m == nil || m.ModuleCalls[name] == nil {
 			return nil
 		}
 		m = m.ModuleCalls[name].Module
 	}
+	return m
+}
+
+// resourcesOf are the resources of a module by their address in it.
+func resourcesOf(m *tfjson.ConfigModule) map[string]*tfjson.ConfigResource {
+	resources := map[string]*tfjson.ConfigResource{}
 	if m == nil {
-		return nil
+		return resources
 	}
-	for _, resource := range m.Resources {
-		if resource.Mode == tfjson.ManagedResourceMode && resource.Type+"."+resource.Name == local {
-			return resource
+	for _, x := range m.Resources {
+		if x.Mode == tfjson.ManagedResourceMode {
+			resources[x.Type+"."+x.Name] = x
 		}
 	}
-	return nil
+	return resources
 }
 
 // moduleCalls are the names of the module calls on the way to a module:

@@ -18,6 +18,8 @@ func fits(planned, actual cty.Value) bool {
 		return false
 	case planned.IsNull() || actual.IsNull():
 		return planned.IsNull() && actual.IsNull()
+	case planned.Type() == cty.Number && actual.Type() == cty.Number:
+		return sameNumber(planned, actual)
 	case planned.Type().IsPrimitiveType() || actual.Type().IsPrimitiveType():
 		return planned.Type() == actual.Type() && planned.RawEquals(actual)
 	case isKeyed(planned) && isKeyed(actual):
@@ -29,6 +31,15 @@ func fits(planned, actual cty.Value) bool {
 	default:
 		return false
 	}
+}
+
+// sameNumber compares numbers as a plan in JSON writes them: with the shortest
+// digits that tell a number from others of its own precision. A provider that
+// computes in 64 bits so has 0.1 written, which is another number when it is
+// read with more.
+func sameNumber(planned, actual cty.Value) bool {
+	x, y := planned.AsBigFloat(), actual.AsBigFloat()
+	return x.Cmp(y) == 0 || x.Text('g', -1) == y.Text('g', -1)
 }
 
 // bare is a value without marks; an absent one is null.

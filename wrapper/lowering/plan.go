@@ -15,10 +15,14 @@
 package lowering
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
+	"time"
 
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
@@ -44,11 +48,16 @@ type Sources struct {
 
 // Plan is the changes of a Terraform plan. It is safe for concurrent use.
 type Plan struct {
-	steps []*step
-	byKey map[stepKey][]*step
+	// MadeAt is when the plan was made, to the second; zero where it does not say.
+	MadeAt time.Time
+	// Applyable is false when there is nothing to apply, not even a new output.
+	Applyable bool
 
-	mu sync.Mutex // guards done of the steps, and succeeded
-	// succeeded are the calls that have; nil while nobody has told of any.
+	steps []*step
+	byKey map[stepKey]*group
+
+	mu sync.Mutex // guards sure and taken of the steps, and succeeded
+	// succeeded are the calls that may have; nil while nobody has told of any.
 	succeeded map[admission.CallID]bool
 }
 
@@ -58,18 +67,23 @@ type stepKey struct {
 	action                 admission.Action
 }
 
-func (p *Plan) add(steps []*step) {
-	for _, s := range steps {
-		p.steps = append(p.steps, s)
-		key := stepKey{s.op.Provider, s.op.Type, s.op.Action}
-		p.byKey[key] = append(p.byKey[key], s)
+func (p *Plan) add(s *step) {
+	s.number = len(p.steps)
+	p.steps = append(p.steps, s)
+	key := stepKey{s.op.Provider, s.op.Type, s.op.Action}
+	g := p.byKey[key]
+	if g == nil {
+		g = &group{byText: map[string][]*class{}, byID: map[string][]*step{}}
+		p.byKey[key] = g
 	}
+	g.add(s)
 }
 
 // step is one provider call that the plan foresees: a replace has two.
 type step struct {
-	id admission.CallID
-	op ruleengine.Operation
+	number int // in the plan
+	id     admission.CallID
+	op     ruleengine.Operation
 	// address is that of the resource instance, deposed the key of a deposed
 	// object of it.
 	address, deposed string
@@ -79,39 +93,39 @@ type step struct {
 	after []admission.CallID
 	// provisioned: provisioners may run with the call.
 	provisioned bool
-	// planned is the planned state as Terraform knows it; that of op may know
-	// more.
-	planned cty.Value
-	// print is what a call's deciding state must have at least.
-	print  fingerprint
-	module string // address of the module, empty for the root
-	local  string // address within the module, without instance keys
-	index  any    // instance key, nil for none
-	done   bool   // a call was matched with it
+	// planned is the planned state as Terraform knows it; that of op knows more
+	// where resolved is true.
+	planned  cty.Value
+	resolved bool
+	// likeness is equal for steps whose values are equal.
+	likeness [sha256.Size]byte
+	module   string // address of the module, empty for the root
+	local    string // address within the module, without instance keys
+	index    any    // instance key, nil for none
+	taken    bool   // a call was matched with it
+	sure     bool   // that call can be no other
 }
 
-// Read reads the output of "terraform show -json PLANFILE".
+// Read reads the output of "terraform show -json PLANFILE"; see ReadFrom.
+func Read(ctx context.Context, planJSON []byte, from Sources) (*Plan, error) {
+	return ReadFrom(ctx, bytes.NewReader(planJSON), from)
+}
+
+// ReadFrom reads what "terraform show -json PLANFILE" prints while it prints it.
+// It keeps only what belongs to calls.
 //
 // Sensitive values are in a plan in clear: they stay in this process, and
 // operations name their paths. Errors wrap ErrPlan and never quote the plan.
-func Read(ctx context.Context, planJSON []byte, from Sources) (*Plan, error) {
-	var raw tfjson.Plan
-	raw.UseJSONNumber(true)
-	if err := raw.UnmarshalJSON(planJSON); err != nil {
+func ReadFrom(ctx context.Context, planJSON io.Reader, from Sources) (*Plan, error) {
+	r := reader{
+		from: from, raw: &tfjson.Plan{}, plan: &Plan{byKey: map[stepKey]*group{}},
+		schemas: map[[2]string]*intercept.Schema{}, configs: map[[3]string]cty.Value{},
+	}
+	if err := r.read(ctx, newDocument(planJSON)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPlan, err)
 	}
-	r := reader{from: from, raw: &raw, schemas: map[[2]string]*intercept.Schema{}}
-	p := &Plan{byKey: map[stepKey][]*step{}}
-	for _, change := range raw.ResourceChanges {
-		steps, err := r.steps(ctx, change)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrPlan, err)
-		}
-		p.add(steps)
-	}
-	bind(p.steps)
-	r.resolve(p.steps)
-	return p, nil
+	r.complete()
+	return r.plan, nil
 }
 
 // Operations are all calls that the plan foresees, each with its address. They
@@ -123,98 +137,4 @@ func (p *Plan) Operations() []ruleengine.Operation {
 		ops[i] = s.op
 	}
 	return ops
-}
-
-// reader turns the parts of a plan into steps.
-type reader struct {
-	from    Sources
-	raw     *tfjson.Plan
-	schemas map[[2]string]*intercept.Schema
-}
-
-// steps are the calls that one change needs; none for data sources and for
-// changes that stay in Terraform's state.
-func (r *reader) steps(ctx context.Context, change *tfjson.ResourceChange) ([]*step, error) {
-	if change == nil || change.Change == nil {
-		return nil, nil
-	}
-	actions := callsOf(change.Change.Actions)
-	if len(actions) == 0 {
-		return nil, nil
-	}
-	values, err := r.values(ctx, change)
-	if err != nil {
-		return nil, fmt.Errorf("values of %s: %w", change.Address, err)
-	}
-	var steps []*step
-	for _, action := range actions {
-		steps = append(steps, r.step(change, action, values))
-	}
-	return steps, nil
-}
-
-// callsOf are the calls that change the cloud among the actions of a change.
-func callsOf(actions tfjson.Actions) []admission.Action {
-	var calls []admission.Action
-	for _, a := range actions {
-		switch a {
-		case tfjson.ActionCreate:
-			calls = append(calls, admission.Create)
-		case tfjson.ActionUpdate:
-			calls = append(calls, admission.Update)
-		case tfjson.ActionDelete:
-			calls = append(calls, admission.Delete)
-		}
-	}
-	return calls
-}
-
-func (r *reader) step(change *tfjson.ResourceChange, action admission.Action, v values) *step {
-	op := ruleengine.Operation{
-		Provider: change.ProviderName, ProviderConfig: r.config(change), Type: change.Type,
-		Action: action, Address: address(change), Prior: v.before, Planned: v.after, Sensitive: v.sensitive,
-	}
-	switch action {
-	case admission.Create:
-		op.Prior = cty.NullVal(v.ty)
-	case admission.Delete:
-		op.Planned = cty.NullVal(v.ty)
-	}
-	local := change.Type + "." + change.Name
-	return &step{
-		id: callID(action, change.Address, change.DeposedKey), op: op,
-		address: change.Address, deposed: change.DeposedKey,
-		provisioned: action != admission.Update && r.provisioned(change.ModuleAddress, local),
-		planned:     op.Planned, print: fingerprintOf(deciding(action, op.Prior, op.Planned)),
-		module: change.ModuleAddress, local: local, index: change.Index,
-	}
-}
-
-// provisioned says whether a resource has provisioners, of whatever kind.
-func (r *reader) provisioned(module, local string) bool {
-	resource := r.configured(module, local)
-	return resource != nil && len(resource.Provisioners) > 0
-}
-
-// address is the address of a change as Terraform prints it; a deposed object
-// has none of its own.
-func address(change *tfjson.ResourceChange) string {
-	if change.DeposedKey != "" {
-		return change.Address + " (deposed object " + change.DeposedKey + ")"
-	}
-	return change.Address
-}
-
-// schema is the schema of a change's type, nil when it is not known.
-func (r *reader) schema(ctx context.Context, change *tfjson.ResourceChange) *intercept.Schema {
-	key := [2]string{change.ProviderName, change.Type}
-	if s, asked := r.schemas[key]; asked || r.from.Schema == nil {
-		return s
-	}
-	s, err := r.from.Schema(ctx, change.ProviderName, change.Type)
-	if err != nil {
-		s = nil
-	}
-	r.schemas[key] = s
-	return s
 }

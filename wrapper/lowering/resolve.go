@@ -26,7 +26,7 @@ func (r *reader) resolve(steps []*step) {
 		if s.op.Action == admission.Delete || resource == nil || !isObject(s.op.Planned) {
 			continue
 		}
-		s.op.Planned = filled(s, resource, ids)
+		s.op.Planned, s.resolved = filled(s, resource, ids)
 	}
 }
 
@@ -64,18 +64,21 @@ func isObject(v cty.Value) bool {
 }
 
 // filled is the planned state with the unknown texts replaced that are nothing
-// but the id of an object that will be made.
-func filled(s *step, resource *tfjson.ConfigResource, ids map[instance]string) cty.Value {
+// but the id of an object that will be made, and whether there are any.
+func filled(s *step, resource *tfjson.ConfigResource, ids map[instance]string) (planned cty.Value, any bool) {
 	attrs := s.op.Planned.AsValueMap()
 	for name, v := range attrs {
 		if bare(v).IsKnown() || v.Type() != cty.String && v.Type() != cty.DynamicPseudoType {
 			continue
 		}
 		if id, ok := referenced(s, resource, name, ids); ok {
-			attrs[name] = cty.StringVal(id)
+			attrs[name], any = cty.StringVal(id), true
 		}
 	}
-	return cty.ObjectVal(attrs)
+	if !any {
+		return s.op.Planned, false
+	}
+	return cty.ObjectVal(attrs), true
 }
 
 // referenced is the id that an expression takes from another resource of the

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -22,7 +21,7 @@ type values struct {
 
 // values reads the states of a change. In a plan, unknown values are left out
 // of the state and marked in a structure of the same shape beside it.
-func (r *reader) values(ctx context.Context, change *tfjson.ResourceChange) (values, error) {
+func (r *reader) values(ctx context.Context, change *resourceChange) (values, error) {
 	v := values{ty: cty.DynamicPseudoType, sensitive: cty.NewPathSet()}
 	if schema := r.schema(ctx, change); schema != nil {
 		v.ty = schema.Type
@@ -30,15 +29,41 @@ func (r *reader) values(ctx context.Context, change *tfjson.ResourceChange) (val
 	}
 	c := change.Change
 	var err error
-	if v.before, err = decode(c.Before, nil, v.ty); err != nil {
+	if v.before, err = decodeState(c.Before, nil, v.ty); err != nil {
 		return v, fmt.Errorf("before: %w", err)
 	}
-	if v.after, err = decode(c.After, c.AfterUnknown, v.ty); err != nil {
+	if v.after, err = decodeState(c.After, c.AfterUnknown, v.ty); err != nil {
 		return v, fmt.Errorf("after: %w", err)
 	}
-	addSensitive(v.sensitive, nil, c.BeforeSensitive)
-	addSensitive(v.sensitive, nil, c.AfterSensitive)
+	for _, text := range []json.RawMessage{c.BeforeSensitive, c.AfterSensitive} {
+		marks, err := untyped(text)
+		if err != nil {
+			return v, err
+		}
+		addSensitive(v.sensitive, nil, marks)
+	}
 	return v, nil
+}
+
+// untyped is a JSON text as maps and lists; nil for none.
+func untyped(text json.RawMessage) (v any, err error) {
+	if len(text) > 0 {
+		err = decodeJSON(text, &v)
+	}
+	return v, err
+}
+
+// decodeState makes a value of JSON texts.
+func decodeState(text, unknown json.RawMessage, ty cty.Type) (cty.Value, error) {
+	raw, err := untyped(text)
+	if err != nil {
+		return cty.DynamicVal, err
+	}
+	marks, err := untyped(unknown)
+	if err != nil {
+		return cty.DynamicVal, err
+	}
+	return decode(raw, marks, ty)
 }
 
 func orEmpty(set cty.PathSet) cty.PathSet {
