@@ -6,7 +6,6 @@ package command
 import (
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
@@ -23,26 +22,6 @@ func ownLog(env arguments.Environment, stderr io.Writer) *slog.Logger {
 		return slog.New(slog.DiscardHandler)
 	}
 	return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
-}
-
-// providerLog is where the providers' log lines go. The CLI shows them
-// itself for the providers that it starts, but not for these.
-func providerLog(env arguments.Environment, stderr io.Writer) (log *slog.Logger, done func()) {
-	wanted := env.Get("TF_LOG_PROVIDER")
-	if wanted == "" {
-		wanted = env.Get("TF_LOG")
-	}
-	level, on := levelOf(wanted)
-	if !on {
-		return slog.New(slog.DiscardHandler), func() {}
-	}
-	out, done := stderr, func() {}
-	if path := env.Get("TF_LOG_PATH"); path != "" {
-		if f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
-			out, done = f, func() { _ = f.Close() }
-		}
-	}
-	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level})), done
 }
 
 // levelTrace is Terraform's TRACE, below slog's lowest.

@@ -14,7 +14,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/json"
 	"encoding/pem"
-	"log/slog"
+	"io"
 	"math/big"
 	"net"
 	"os"
@@ -27,6 +27,7 @@ import (
 
 	"github.com/tfweaver/tfweaver/internal/coordinator"
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
+	"github.com/tfweaver/tfweaver/wrapper/plugins"
 	"github.com/tfweaver/tfweaver/wrapper/terraform"
 )
 
@@ -241,7 +242,7 @@ func TestProvidersGetNoToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := r.Env.With("TFWEAVER_TOKEN", "secret").With("WEAVER_CI", "secret").With("KEPT", "1")
-	list, _, err := sources(work, terraform.Terraform, env, []string{"TFWEAVER_TOKEN", "WEAVER_CI"}, slog.New(slog.DiscardHandler))
+	list, _, err := sources(work, terraform.Terraform, env, []string{"TFWEAVER_TOKEN", "WEAVER_CI"}, plugins.NewLogger(io.Discard, ""))
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%v, %v", list, err)
 	}

@@ -83,15 +83,21 @@ func parseOverrides(text string, product terraform.Product) map[string]string {
 	return out
 }
 
-// fullAddress adds the product's default host to NAMESPACE/TYPE.
+// fullAddress is the full form HOST/NAMESPACE/TYPE of a source address: what is
+// left out is the product's default host, and the namespace hashicorp.
 func fullAddress(source string, product terraform.Product) string {
-	switch {
-	case strings.Count(source, "/") != 1:
-		return source
-	case product == terraform.OpenTofu:
-		return "registry.opentofu.org/" + source
+	host := "registry.terraform.io"
+	if product == terraform.OpenTofu {
+		host = "registry.opentofu.org"
+	}
+	source = strings.ToLower(source) // as the CLI compares them
+	switch strings.Count(source, "/") {
+	case 0:
+		return host + "/hashicorp/" + source
+	case 1:
+		return host + "/" + source
 	default:
-		return "registry.terraform.io/" + source
+		return source
 	}
 }
 

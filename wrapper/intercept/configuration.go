@@ -97,6 +97,9 @@ func readerKey(key plugins.Key) plugins.Key { return hashParts([]byte("read"), k
 // enter brings the process that reads with a configuration up, and returns the
 // right to make calls of it.
 func (p *provider) enter(ctx context.Context, chosen *configuration) (*plugins.Lease, error) {
+	if p.pool.Attached() {
+		return p.enterAttached(ctx, chosen)
+	}
 	seat := p.configurations.reader(chosen, p.pool)
 	configure := func(ctx context.Context, instance plugins.Instance) (plugins.Answer, error) {
 		return p.configure(ctx, chosen.method, instance, chosen.request)
@@ -110,4 +113,22 @@ func (p *provider) enter(ctx context.Context, chosen *configuration) (*plugins.L
 		return nil, plugins.ErrReplay
 	}
 	return seat.Lease(ctx)
+}
+
+// enterAttached returns the right to make calls of the only process of a
+// provider that somebody else runs. It has one configuration at a time, and the
+// changes under way need the one that they gave it; so it reads when there is no
+// other one.
+func (p *provider) enterAttached(ctx context.Context, chosen *configuration) (*plugins.Lease, error) {
+	if p.configurations.count() > 1 {
+		return nil, ErrConfigurations
+	}
+	return p.configurations.reader(chosen, p.pool).Lease(ctx)
+}
+
+// count returns how many configurations the provider has accepted.
+func (c *configurations) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.list)
 }

@@ -111,12 +111,17 @@ func (x *exchange) lease(ctx context.Context) (*plugins.Lease, error) {
 	return lease, nil
 }
 
-// unavailable translates a failure to reach a process.
+// unavailable translates a failure to reach a process. The CLI shows nothing of
+// the text of Unavailable but that the provider does not respond, which is so
+// when it has crashed; why one cannot be started is to be seen.
 func unavailable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return status.FromContextError(ctx.Err()).Err()
 	}
-	return status.Error(codes.Unavailable, err.Error())
+	if errors.Is(err, plugins.ErrCrashed) || errors.Is(err, plugins.ErrClosed) {
+		return status.Error(codes.Unavailable, err.Error())
+	}
+	return status.Error(codes.FailedPrecondition, err.Error())
 }
 
 // invoke makes one unary call with the metadata of the CLI's call, and hands
@@ -223,14 +228,15 @@ func (x *exchange) pumpRequests(backend grpc.ClientStream, abort context.CancelF
 // pumpAnswers copies the provider's messages until its stream ends, and
 // returns the status that it ended with.
 func (x *exchange) pumpAnswers(backend grpc.ClientStream) error {
-	for first := true; ; first = false {
+	// Metadata may be all that comes for a while, and the CLI may wait for it.
+	if header, err := backend.Header(); err == nil {
+		if kept := portable(header); len(kept) > 0 {
+			_ = x.stream.SendHeader(kept) // what is wrong with the stream shows below
+		}
+	}
+	for {
 		answer := &frame{}
 		err := backend.RecvMsg(answer)
-		if first {
-			if header, headerErr := backend.Header(); headerErr == nil {
-				_ = x.stream.SetHeader(portable(header))
-			}
-		}
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

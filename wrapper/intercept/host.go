@@ -34,6 +34,13 @@ var errClosing = errors.New("the provider proxy is shutting down")
 type Provider struct {
 	// Source is the full source address as the CLI in use writes it.
 	Source string
+	// Aliases are further keys under which the CLI is told of it, in place of
+	// those that the user had set.
+	Aliases []string
+	// Protocol is the plugin protocol version that it speaks, where that is
+	// known; it is not started before it is needed then. 0 makes Serve start it
+	// to find out.
+	Protocol int
 	// Pool runs its processes. The host closes it.
 	Pool *plugins.Pool
 }
@@ -92,6 +99,7 @@ type Host struct {
 type provider struct {
 	host     *Host
 	source   string
+	aliases  []string
 	pool     *plugins.Pool
 	protocol int
 	// pkg is the protobuf package of its protocol version.
@@ -104,8 +112,8 @@ type provider struct {
 	server         *grpc.Server
 }
 
-// Serve starts a proxy for each provider. Each provider is started once to
-// learn which protocol version it speaks; that process then serves as its
+// Serve starts a proxy for each provider. A provider whose protocol version is
+// not known is started to learn it; that process then serves as its
 // unconfigured one. The host takes over the pools: they are closed by
 // [Host.Close], and by Serve itself when it fails.
 func Serve(ctx context.Context, providers []Provider, options Options) (*Host, error) {

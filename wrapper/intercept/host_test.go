@@ -9,7 +9,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -41,7 +40,7 @@ func TestMergeReattach(t *testing.T) {
 	if err := json.Unmarshal([]byte(got), &have); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal([]byte(`{"h/n/a":{"Pid":1},"h/n/b":{"Pid":9,"Later":{"x":[1]}},"h/n/c":{"Pid":8}}`), &want); err != nil {
+	if err := json.Unmarshal([]byte(`{"h/n/a":{"Pid":1},"h/n/b":{"Pid":2},"h/n/c":{"Pid":8}}`), &want); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, have); diff != "" {
@@ -60,15 +59,52 @@ func TestMergeReattach(t *testing.T) {
 	}
 }
 
-func TestReattachSources(t *testing.T) {
+// The forms are those that SDKs print: older ones without ProtocolVersion, and
+// without a Protocol.
+func TestParseReattach(t *testing.T) {
 	t.Parallel()
-	got, err := ReattachSources(`{"h/n/b":{},"h/n/c":{}}`)
-	slices.Sort(got)
-	if err != nil || !slices.Equal(got, []string{"h/n/b", "h/n/c"}) {
-		t.Errorf("got %q, %v", got, err)
+	got, err := ParseReattach(`{
+		"six": {"Protocol":"grpc","ProtocolVersion":6,"Pid":7,"Test":true,"Addr":{"Network":"unix","String":"/tmp/p6"}},
+		"n/five": {"Protocol":"grpc","ProtocolVersion":5,"Pid":-1,"Test":false,"Addr":{"Network":"tcp","String":"127.0.0.1:1"},"Later":{}},
+		"h/n/old": {"Protocol":"grpc","Pid":8,"Test":true,"Addr":{"Network":"unix","String":"/tmp/p5"}},
+		"h/n/bare": {"Addr":{"Network":"unix","String":"s"}}
+	}`)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got, err := ReattachSources(""); err != nil || len(got) != 0 {
-		t.Errorf("got %q, %v", got, err)
+	want := map[string]plugins.Running{
+		"six":      {Network: "unix", Address: "/tmp/p6", PID: 7, Protocol: 6},
+		"n/five":   {Network: "tcp", Address: "127.0.0.1:1", Protocol: 5},
+		"h/n/old":  {Network: "unix", Address: "/tmp/p5", PID: 8, Protocol: 5},
+		"h/n/bare": {Network: "unix", Address: "s", Protocol: 5},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got, err := ParseReattach(""); err != nil || len(got) != 0 {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestParseReattachErrors(t *testing.T) {
+	t.Parallel()
+	const addr = `"Addr":{"Network":"unix","String":"/s"}`
+	for value, says := range map[string]string{
+		`{`:                   "not a JSON object",
+		`[]`:                  "not a JSON object",
+		`{"a":1}`:             "a: json",
+		`{"a":{}}`:            `network is ""`,
+		`{"a":{"Addr":"/s"}}`: "a: json",
+		`{"a":{"ProtocolVersion":4,` + addr + `}}`:                "protocol 4",
+		`{"a":{"ProtocolVersion":7,` + addr + `}}`:                "protocol 7",
+		`{"a":{"Protocol":"netrpc",` + addr + `}}`:                "netrpc",
+		`{"a":{"Addr":{"Network":"udp","String":"127.0.0.1:1"}}}`: "udp",
+		`{"a":{"Addr":{"Network":"unix"}}}`:                       "no address",
+	} {
+		_, err := ParseReattach(value)
+		if !errors.Is(err, ErrReattach) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: error %v, want one that says %q", value, err, says)
+		}
 	}
 }
 
@@ -135,8 +171,8 @@ func TestServeErrors(t *testing.T) {
 		want      string
 	}{
 		"no gate":        {nil, nil, "no gate"},
-		"twice":          {[]Provider{{"a/b/c", failingPool(broken)}, {"a/b/c", failingPool(broken)}}, &testGate{}, "given twice"},
-		"does not start": {[]Provider{{"a/b/c", failingPool(broken)}}, &testGate{}, "provider a/b/c: not executable"},
+		"twice":          {[]Provider{{Source: "a/b/c", Pool: failingPool(broken)}, {Source: "a/b/c", Pool: failingPool(broken)}}, &testGate{}, "given twice"},
+		"does not start": {[]Provider{{Source: "a/b/c", Pool: failingPool(broken)}}, &testGate{}, "provider a/b/c: not executable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

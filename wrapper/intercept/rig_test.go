@@ -222,7 +222,7 @@ func newRig(t *testing.T, protocol int, gate *testGate, idle time.Duration, adju
 	sockets := shortDir(t) // providers that are killed leave theirs
 	pool := plugins.NewPool(func(ctx context.Context) (plugins.Instance, error) {
 		return plugins.Launch(ctx, plugins.Command{
-			Path: plugintest.Executable(t), Env: plugintest.Env(protocol, r.journal), Logger: logger, SocketDir: sockets,
+			Path: plugintest.Executable(t), Env: plugintest.Env(protocol, r.journal), Logger: plugins.NewLogger(r.log, "trace"), SocketDir: sockets,
 		})
 	}, idle)
 	options := Options{Gate: gate, Watcher: r.watcher, Logger: logger, SocketDir: sockets}

@@ -74,7 +74,7 @@ func (h *Host) negotiate(ctx context.Context, providers []Provider) error {
 }
 
 func (h *Host) prepare(ctx context.Context, given Provider) (*provider, error) {
-	version, err := given.Pool.Protocol(ctx)
+	version, err := given.protocol(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("provider %s: %w", given.Source, err)
 	}
@@ -82,7 +82,7 @@ func (h *Host) prepare(ctx context.Context, given Provider) (*provider, error) {
 		return nil, fmt.Errorf("provider %s speaks plugin protocol %d; only 5 and 6 are known", given.Source, version)
 	}
 	p := &provider{
-		host: h, source: given.Source, pool: given.Pool, protocol: version,
+		host: h, source: given.Source, aliases: given.Aliases, pool: given.Pool, protocol: version,
 		pkg: "tfplugin" + strconv.Itoa(version), plans: newPlanMemory(),
 	}
 	p.schemas = newSchemas(p)
@@ -95,6 +95,14 @@ func (h *Host) prepare(ctx context.Context, given Provider) (*provider, error) {
 		grpc.WaitForHandlers(true),
 	)
 	return p, nil
+}
+
+// protocol is the plugin protocol version of a provider.
+func (p Provider) protocol(ctx context.Context) (int, error) {
+	if p.Protocol != 0 {
+		return p.Protocol, nil
+	}
+	return p.Pool.Protocol(ctx)
 }
 
 func (p *provider) listen(path string) error {

@@ -11,6 +11,8 @@
 // checksums of the lock file, and [Launch] starts its executable as a go-plugin
 // server with mutual TLS.
 //
-// A [Pool] keeps as few processes as the connections of the CLI allow. Nothing
-// is cached on disk.
+// A [Pool] keeps as few processes as the connections of the CLI allow. [Notes]
+// remember on the disk which protocol a verified package speaks, and nothing else
+// does. A provider that the user has started is not started again but attached to
+// ([Attach]).
 package plugins

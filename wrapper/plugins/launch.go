@@ -7,13 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 )
@@ -47,8 +47,14 @@ type Command struct {
 	// the 103 that a socket has on all systems. Providers on Windows ignore it:
 	// they use no socket.
 	SocketDir string
-	// Logger gets the provider's log lines; nil discards them.
-	Logger *slog.Logger
+	// Source is the provider's address; it names the provider in log lines.
+	Source string
+	// Logger gets the provider's log lines, as of [NewLogger]; nil discards them.
+	Logger hclog.Logger
+	// Check is asked right before the program is started, which it is not when
+	// there is an error: between the look at a package and the start of its
+	// program may lie hours. nil allows it.
+	Check func() error
 	// Unverified is set for a program that no lock file vouches for, such as a
 	// development override. It runs as any other, but its [Sender] is not known:
 	// nobody can say which processes it starts.
@@ -95,6 +101,11 @@ func (e *LaunchError) Unwrap() error { return e.Err }
 // protocol. ctx bounds the start, not the life of the process. Errors are
 // *LaunchError.
 func Launch(ctx context.Context, command Command) (*Process, error) {
+	if command.Check != nil {
+		if err := command.Check(); err != nil {
+			return nil, &LaunchError{Path: command.Path, Err: err}
+		}
+	}
 	// The process must outlive ctx, which is that of one request; until it has
 	// started, however, an abandoned start must not linger.
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -134,7 +145,10 @@ func (c Command) build(ctx context.Context) *exec.Cmd {
 }
 
 func (c Command) clientConfig(cmd *exec.Cmd, trace *traceWriter) *plugin.ClientConfig {
-	logger := newHCLogger(c.Logger)
+	logger := c.Logger
+	if logger == nil {
+		logger = discardLogger()
+	}
 	timeout := c.StartTimeout
 	if timeout == 0 {
 		timeout = defaultStartTimeout
@@ -150,8 +164,8 @@ func (c Command) clientConfig(cmd *exec.Cmd, trace *traceWriter) *plugin.ClientC
 		AutoMTLS:         true,
 		Logger:           logger,
 		Stderr:           trace,
-		SyncStdout:       &lineLogger{logger: logger},
-		SyncStderr:       &lineLogger{logger: logger},
+		SyncStdout:       &lineLogger{logger: logger, origin: c.Source + ":stdout"},
+		SyncStderr:       &lineLogger{logger: logger, origin: c.Source + ":stderr"},
 		StartTimeout:     timeout,
 	}
 }

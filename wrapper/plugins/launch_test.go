@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,7 +56,7 @@ func TestLaunch(t *testing.T) {
 			Path:   plugintest.Executable(t),
 			Env:    plugintest.Env(protocol, ""),
 			Dir:    t.TempDir(),
-			Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+			Logger: NewLogger(log, "debug"),
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -99,8 +99,10 @@ func (e *CrashError) Unwrap() error { return ErrCrashed }
 type Pool struct {
 	launch Launcher
 	idle   time.Duration
-	ctx    context.Context
-	cancel context.CancelFunc
+	// attached is set when there is but one process, of somebody else.
+	attached bool
+	ctx      context.Context
+	cancel   context.CancelFunc
 
 	mu       sync.Mutex
 	announce Announcer
@@ -140,6 +142,19 @@ func NewPool(launch Launcher, idle time.Duration) *Pool {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Pool{launch: launch, idle: idle, ctx: ctx, cancel: cancel, workers: map[Key]*worker{}}
 }
+
+// NewAttachedPool returns a pool of the one process of a provider that runs
+// already ([Attach]). As the CLI itself does, all connections use it, and each
+// configures it anew: that several configurations get into each other's way is
+// so without the pool, too. Close must be called.
+func NewAttachedPool(running Running) *Pool {
+	p := NewPool(func(ctx context.Context) (Instance, error) { return Attach(ctx, running) }, 0)
+	p.attached = true
+	return p
+}
+
+// Attached says whether the process is somebody else's.
+func (p *Pool) Attached() bool { return p.attached }
 
 // Protocol returns the plugin protocol version of the provider. It starts the
 // process that stays unconfigured when there is none yet.

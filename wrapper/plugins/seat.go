@@ -35,6 +35,9 @@ func (p *Pool) Seat() *Seat { return &Seat{pool: p} }
 // is started if need be, and returns the answer of that process. The seat
 // stays where it was when the provider does not accept.
 func (s *Seat) Configure(ctx context.Context, key Key, configure Configurer) (Answer, error) {
+	if s.pool.attached {
+		return s.configureAttached(ctx, configure)
+	}
 	w, err := s.enter(key, configure)
 	if err != nil {
 		return Answer{}, err
@@ -47,6 +50,16 @@ func (s *Seat) Configure(ctx context.Context, key Key, configure Configurer) (An
 		s.sit(w, key, configure)
 	}
 	return w.answer, nil
+}
+
+// configureAttached passes the configuration on to the only process.
+func (s *Seat) configureAttached(ctx context.Context, configure Configurer) (Answer, error) {
+	lease, err := s.Lease(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer lease.Release()
+	return configure(ctx, lease.Instance())
 }
 
 func (s *Seat) enter(key Key, configure Configurer) (*worker, error) {
@@ -119,8 +132,12 @@ func (s *Seat) vacate() {
 
 // Dedicate gives the seat a process of its own from the next call on, with the
 // configuration that it has so far. It is for calls that leave further state
-// of the connection in the process; the caller pins that process.
+// of the connection in the process; the caller pins that process. An attached
+// process is the only one there is.
 func (s *Seat) Dedicate() error {
+	if s.pool.attached {
+		return nil
+	}
 	var key Key
 	if _, err := rand.Read(key[:]); err != nil {
 		return fmt.Errorf("choose a process key: %w", err)
@@ -231,6 +248,9 @@ func (l *Lease) Conn() grpc.ClientConnInterface { return l.worker.instance.Conn(
 // the process has died, with the trace complete, and nil when it still lives
 // or was ended by the pool.
 func (l *Lease) Fault() *CrashError {
+	if l.seat.pool.attached {
+		return nil
+	}
 	if crash, settled := l.post(); settled {
 		return crash
 	}

@@ -15,32 +15,43 @@ import (
 // The h1: scheme is the directory hash of Go modules over the unpacked
 // package, so one matching h1: entry is what Terraform asks for.
 //
+// The content is hashed at every run, as the CLI does when it starts providers
+// itself (under reattach it does not). A remembered result would have to be
+// believed on the strength of what the file system says of the files, in a place
+// that whoever can replace a package can write to as well.
+//
 // Errors are *PackageError: ErrNoHashes is only a warning (Terraform accepts
 // such an entry unchecked); ErrOnlyZipHashes and ErrChecksum mean that the
 // package must not be run.
 func Verify(pkg Package, entry Entry) error {
+	_, err := verify(pkg, entry)
+	return err
+}
+
+// verify also returns the checksum that matched.
+func verify(pkg Package, entry Entry) (string, error) {
 	fail := PackageError{Source: entry.Source, Version: entry.Version, Path: pkg.Dir}
 	if len(entry.Hashes) == 0 {
 		fail.Kind = ErrNoHashes
 		fail.Remedy = `run "terraform providers lock" to record them`
-		return &fail
+		return "", &fail
 	}
 	expected := unpackedHashes(entry.Hashes)
 	if len(expected) == 0 {
 		fail.Kind = ErrOnlyZipHashes
 		fail.Remedy = `run "terraform init"`
-		return &fail
+		return "", &fail
 	}
 	found, err := dirhash.HashDir(pkg.Dir, "", dirhash.Hash1)
 	if err != nil {
-		return fmt.Errorf("hash provider package %s: %w", pkg.Dir, err)
+		return "", fmt.Errorf("hash provider package %s: %w", pkg.Dir, err)
 	}
 	if slices.Contains(expected, found) {
-		return nil
+		return found, nil
 	}
 	fail.Kind, fail.Expected, fail.Found = ErrChecksum, expected, found
 	fail.Remedy = `if the change is expected run "terraform init -upgrade", otherwise remove the folder and run "terraform init"`
-	return &fail
+	return "", &fail
 }
 
 // unpackedHashes returns the hashes that are made over an unpacked package.

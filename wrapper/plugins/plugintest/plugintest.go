@@ -47,9 +47,13 @@ func Main(m *testing.M) int {
 }
 
 func serve(protocol int) int {
+	if os.Getenv(futureEnv) != "" {
+		serveFuture(protocol)
+		return 0
+	}
 	err := providerserver.Serve(context.Background(),
 		func() provider.Provider { return &fixture{} },
-		providerserver.ServeOpts{Address: Source, ProtocolVersion: protocol})
+		providerserver.ServeOpts{Address: Source, ProtocolVersion: protocol, Debug: os.Getenv(debugEnv) != ""})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
