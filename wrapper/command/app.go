@@ -163,7 +163,8 @@ func (a *App) fail(inv arguments.Invocation, err error) int {
 	return code
 }
 
-// view is how events are shown: as JSON where Terraform is asked for JSON.
+// view is how events are shown: as JSON where Terraform streams JSON. The others of
+// its commands print one document, which a line of ours would spoil.
 func (a *App) view(inv arguments.Invocation, opts arguments.Options) views.View {
 	view, _ := a.views(inv, opts)
 	return view
@@ -176,7 +177,7 @@ func (a *App) views(inv arguments.Invocation, opts arguments.Options) (views.Vie
 		Colour:     isTerminal(a.Stderr) && !opts.NoColor && a.Env.Get("NO_COLOR") == "",
 		Automation: a.Env.Get("TF_IN_AUTOMATION") != "",
 	})
-	if !opts.JSON || inv.Own {
+	if !opts.JSON || !inv.RunsProviders() {
 		return people, nil
 	}
 	lines := views.NewPrinter(a.Stdout)

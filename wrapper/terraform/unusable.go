@@ -16,12 +16,16 @@ var (
 	// ErrItself: what was named is tfweaver itself.
 	ErrItself = errors.New("this is tfweaver itself")
 	// ErrLoop: the program that was taken for the CLI calls tfweaver again.
-	ErrLoop = errors.New("the CLI that was found calls tfweaver again")
+	ErrLoop = errors.New("the CLI that was found " + again)
 	// ErrFormat: the file is no program for this machine.
 	ErrFormat = errors.New("it is no program that this machine can run: it is damaged, made for another system or processor, or a script without a first line such as #!/bin/sh")
 	// ErrInterpreter: the file is there, and what it needs to be run is not.
 	ErrInterpreter = errors.New("what it needs to be run is not there: the program that its first line names, or the system's loader")
 )
+
+// again is how tfweaver says that it was called in the place of the CLI; it knows
+// its own words in what a program prints that was taken for the CLI.
+const again = "calls tfweaver again"
 
 const loopRemedy = "set " + PathVariable + " to the path of the real CLI"
 
@@ -90,5 +94,9 @@ func Unrunnable(path string, err error) error {
 // comesBack says whether a CLI that failed is one that calls tfweaver again.
 func comesBack(err error) bool {
 	var failed *OutputError
-	return errors.As(err, &failed) && strings.Contains(strings.Join(strings.Fields(failed.Stderr), " "), ErrLoop.Error())
+	if !errors.As(err, &failed) {
+		return false
+	}
+	said := strings.Fields(strings.ReplaceAll(failed.Stderr, "│", " "))
+	return strings.Contains(strings.Join(said, " "), again)
 }

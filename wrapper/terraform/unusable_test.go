@@ -99,7 +99,7 @@ func TestIdentify(t *testing.T) {
 // TestIdentifyComesBack: the program runs tfweaver, which says so.
 func TestIdentifyComesBack(t *testing.T) {
 	t.Parallel()
-	root := layout(t, map[string]string{"cli": "#!/bin/sh\necho 'Error: " + ErrLoop.Error() + "' | sed 's/calls/\\\n  calls/' >&2\nexit 78\n"})
+	root := layout(t, map[string]string{"cli": "#!/bin/sh\ncat >&2 <<'END'\n│ Error: No CLI to run\n│\n│ The CLI that was found calls\n│ tfweaver again; name another.\nEND\nexit 78\n"})
 	_, err := (Process{Path: filepath.Join(root, "cli"), Env: os.Environ()}).Version(context.Background())
 	if !errors.Is(err, ErrLoop) {
 		t.Errorf("error %v, want %v", err, ErrLoop)
