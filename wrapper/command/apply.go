@@ -45,6 +45,8 @@ func (r *run) apply(ctx context.Context) (int, error) {
 	case r.opts.Unclear, len(r.opts.Positional) > 1, r.opts.JSON && !r.opts.AutoApprove && r.opts.PlanFile() == "":
 		// Terraform has something to say about such a command line.
 		return r.oneStep(ctx)
+	case r.opts.PlanFile() == "" && r.asksForEphemeral():
+		return r.oneStep(ctx)
 	case r.opts.PlanFile() != "":
 		return r.applySaved(ctx)
 	default:
@@ -57,6 +59,13 @@ func (r *run) apply(ctx context.Context) (int, error) {
 func (r *run) oneStep(ctx context.Context) (int, error) {
 	r.session.SetPhase(phaseApplying)
 	return r.cli(ctx, r.inv.Argv(), r.env, nil)
+}
+
+// asksForEphemeral says whether the CLI will ask for the value of an ephemeral
+// variable. It cannot be asked for in the first half of two: the second would
+// lack it.
+func (r *run) asksForEphemeral() bool {
+	return r.opts.Input && len(r.workdir.AsksForEphemeral(terraform.Given{Vars: r.opts.Vars, VarFiles: r.opts.VarFiles, Env: r.env})) > 0
 }
 
 // applySaved applies the user's plan file. The providers are configured only
