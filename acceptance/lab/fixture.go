@@ -48,5 +48,5 @@ func (e *Experiment) FixtureJournal() ([]FixtureEvent, error) {
 // FixtureWorkspace makes a workspace with the given configuration below the
 // FixturePreamble and initialises it.
 func (e *Experiment) FixtureWorkspace(ctx context.Context, actor, hcl string) (*Workspace, error) {
-	return e.below(ctx, FixturePreamble, actor, hcl)
+	return e.Below(ctx, FixturePreamble, actor, hcl)
 }

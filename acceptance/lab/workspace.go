@@ -44,11 +44,12 @@ provider "simcloud" {}
 // Workspace makes one with the given configuration, below which the preamble is
 // put, and initialises it.
 func (e *Experiment) Workspace(ctx context.Context, actor, hcl string) (*Workspace, error) {
-	return e.below(ctx, Preamble, actor, hcl)
+	return e.Below(ctx, Preamble, actor, hcl)
 }
 
-// below makes a workspace with the given preamble and initialises it.
-func (e *Experiment) below(ctx context.Context, preamble, actor, hcl string) (*Workspace, error) {
+// Below makes a workspace with the given configuration below a preamble, and
+// initialises it: what init does is done once for each preamble.
+func (e *Experiment) Below(ctx context.Context, preamble, actor, hcl string) (*Workspace, error) {
 	w, err := e.Uninitialised(actor, preamble+"\n"+hcl)
 	if err != nil {
 		return nil, err
