@@ -91,6 +91,7 @@ func Main() int {
 
 // Run carries the command line out and returns the exit code.
 func (a *App) Run(ctx context.Context) int {
+	a.Env = detached(a.Env)
 	inv, err := arguments.Parse(a.Args, a.Env)
 	if err != nil {
 		return a.fail(inv, err)

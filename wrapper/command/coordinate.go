@@ -55,8 +55,8 @@ type run struct {
 	realms  *realms
 	host    *intercept.Host
 	// env is the environment of the CLI.
-	env          arguments.Environment
-	closer       []func()
+	env    arguments.Environment
+	closer []func()
 	interruption interruption
 }
 
@@ -231,7 +231,7 @@ func (r *run) serve(ctx context.Context, list []source) error {
 	if err != nil {
 		return err
 	}
-	r.env = terraform.Deeper(r.app.Env).With(intercept.ReattachEnv, all)
+	r.env = attached(terraform.Deeper(r.app.Env), all)
 	return nil
 }
 
