@@ -8,7 +8,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -101,10 +100,5 @@ func repeat(ctx context.Context, l *lab.Lab, s settings, stdout io.Writer) error
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, report)
 	}
-	text, err := json.MarshalIndent(result, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(stdout, "%s\n%s\n", report, text)
-	return err
+	return program.Show(stdout, report, result)
 }

@@ -8,33 +8,18 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/tfweaver/tfweaver/acceptance/killing"
 	"github.com/tfweaver/tfweaver/acceptance/lab"
+	"github.com/tfweaver/tfweaver/acceptance/program"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		os.Exit(2)
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "kill:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("kill", run) }
 
 // settings are the command line.
 type settings struct {
@@ -65,10 +50,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	start := time.Now()
-	progress := func(format string, a ...any) {
-		fmt.Fprintf(stderr, "%7.1fs  %s\n", time.Since(start).Seconds(), fmt.Sprintf(format, a...))
-	}
+	progress := program.Since(time.Now(), stderr)
 	l, err := lab.Open(ctx, progress)
 	if err != nil {
 		return err
@@ -96,22 +78,10 @@ func repeat(ctx context.Context, l *lab.Lab, s settings, stdout io.Writer) error
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, report)
 	}
-	text, err := json.MarshalIndent(result, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(stdout, "%s\n%s\n", report, text)
-	return err
+	return program.Show(stdout, report, result)
 }
 
 // figures writes the tally beside the notes.
 func figures(s settings, tally killing.Tally) error {
-	text, err := json.MarshalIndent(tally, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode the tally: %w", err)
-	}
-	if err := os.MkdirAll(s.out, 0o755); err != nil {
-		return fmt.Errorf("write the tally: %w", err)
-	}
-	return os.WriteFile(filepath.Join(s.out, fmt.Sprintf("seed-%d.json", s.seed)), append(text, '\n'), 0o644)
+	return program.WriteFigures(s.out, fmt.Sprintf("seed-%d.json", s.seed), tally)
 }

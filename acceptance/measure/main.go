@@ -16,31 +16,19 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
-	"syscall"
 	"time"
 
 	"github.com/tfweaver/tfweaver/acceptance/experiment"
 	"github.com/tfweaver/tfweaver/acceptance/killing"
 	"github.com/tfweaver/tfweaver/acceptance/lab"
 	"github.com/tfweaver/tfweaver/acceptance/lineup"
+	"github.com/tfweaver/tfweaver/acceptance/program"
 	"github.com/tfweaver/tfweaver/acceptance/validation"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		os.Exit(2)
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "measure:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("measure", run) }
 
 // settings are the command line.
 type settings struct {
@@ -106,10 +94,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if s.scale <= 0 || s.rounds < 1 || s.collisions < 1 || s.kills < 1 {
 		return errors.New("-scale, -rounds, -collisions and -kills must be positive")
 	}
-	start := time.Now()
-	progress := func(format string, a ...any) {
-		fmt.Fprintf(stderr, "%7.1fs  %s\n", time.Since(start).Seconds(), fmt.Sprintf(format, a...))
-	}
+	progress := program.Since(time.Now(), stderr)
 	l, err := lab.Open(ctx, progress)
 	if err != nil {
 		return err

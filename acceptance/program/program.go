@@ -46,6 +46,16 @@ func Since(start time.Time, out io.Writer) lab.Progress {
 	}
 }
 
+// Show writes what a round has told and, as JSON, what came of it.
+func Show(out io.Writer, report string, result any) error {
+	text, err := json.MarshalIndent(result, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode the result: %w", err)
+	}
+	_, err = fmt.Fprintf(out, "%s\n%s\n", report, text)
+	return err
+}
+
 // WriteFigures writes figures as JSON into a file of a folder, which is made if
 // it is not there.
 func WriteFigures(folder, file string, figures any) error {

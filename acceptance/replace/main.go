@@ -9,33 +9,19 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/tfweaver/tfweaver/acceptance/experiment"
 	"github.com/tfweaver/tfweaver/acceptance/lab"
+	"github.com/tfweaver/tfweaver/acceptance/program"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		os.Exit(2)
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "replace:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("replace", run) }
 
 // settings are the command line.
 type settings struct {
@@ -67,10 +53,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	start := time.Now()
-	progress := func(format string, a ...any) {
-		fmt.Fprintf(stderr, "%7.1fs  %s\n", time.Since(start).Seconds(), fmt.Sprintf(format, a...))
-	}
+	progress := program.Since(time.Now(), stderr)
 	l, err := lab.Open(ctx, progress)
 	if err != nil {
 		return err
@@ -114,22 +97,10 @@ func repeat(ctx context.Context, l *lab.Lab, s settings, stdout io.Writer) error
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, played.Report)
 	}
-	text, err := json.MarshalIndent(played.Result, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(stdout, "%s\n%s\n", played.Report, text)
-	return err
+	return program.Show(stdout, played.Report, played.Result)
 }
 
 // figures writes the tallies beside the notes.
 func figures(s settings, coordinated, plain experiment.Tally) error {
-	text, err := json.MarshalIndent(map[string]experiment.Tally{"coordinated": coordinated, "plain": plain}, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode the figures: %w", err)
-	}
-	if err := os.MkdirAll(s.out, 0o755); err != nil {
-		return fmt.Errorf("write the figures: %w", err)
-	}
-	return os.WriteFile(filepath.Join(s.out, fmt.Sprintf("seed-%d.json", s.seed)), append(text, '\n'), 0o644)
+	return program.WriteFigures(s.out, fmt.Sprintf("seed-%d.json", s.seed), map[string]experiment.Tally{"coordinated": coordinated, "plain": plain})
 }
