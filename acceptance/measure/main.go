@@ -4,8 +4,10 @@
 // Command measure measures what the project promises, with real processes, and
 // writes the figures as JSON: the makespans and refusals of the paper's
 // validation at full scale, and the idle gaps of sessions that line up for one
-// network, what becomes of purposes that collide over one machine, and how soon
-// others go on after a kill. Run it on a machine that does nothing else; it takes a few minutes.
+// network, what applies on one state cost that line up for it, what becomes of
+// purposes that collide over one machine, and how soon others go on after a kill.
+// Run it on a machine that does nothing else; it takes a few minutes. -only chooses
+// parts of it.
 package main
 
 import (
@@ -15,8 +17,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"regexp"
 	"runtime"
 	"time"
 
@@ -37,6 +38,10 @@ type settings struct {
 	rounds int
 	// collisions and kills are rounds of destroy versus replace and of kill -9.
 	collisions, kills int
+	// states are rounds of applies on one state.
+	states int
+	// only chooses parts by name.
+	only *regexp.Regexp
 }
 
 // Report is what is written, in the form of figures.json.
@@ -46,6 +51,8 @@ type Report struct {
 	Measured   time.Time         `json:"measured"`
 	Validation validation.Result `json:"validation"`
 	LineUp     LineUp            `json:"line_up"`
+	// OneState are applies on one state.
+	OneState OneState `json:"one_state"`
 	// Collisions are rounds in which one run replaces a machine that another one
 	// destroys, coordinated and plain.
 	Collisions Collisions `json:"destroy_vs_replace"`
@@ -88,11 +95,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.IntVar(&s.rounds, "rounds", 5, "rounds of six sessions that line up")
 	flags.IntVar(&s.collisions, "collisions", 20, "rounds of destroy versus replace")
 	flags.IntVar(&s.kills, "kills", 25, "rounds of kill -9")
+	flags.IntVar(&s.states, "states", 3, "rounds of six applies on one state")
+	only := flags.String("only", "", "regular expression that chooses parts: line-up, state, validation, collisions, kills")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if s.scale <= 0 || s.rounds < 1 || s.collisions < 1 || s.kills < 1 {
-		return errors.New("-scale, -rounds, -collisions and -kills must be positive")
+	if s.scale <= 0 || s.rounds < 1 || s.collisions < 1 || s.kills < 1 || s.states < 1 {
+		return errors.New("-scale, -rounds, -states, -collisions and -kills must be positive")
+	}
+	var err error
+	if s.only, err = regexp.Compile(*only); err != nil {
+		return fmt.Errorf("-only: %w", err)
 	}
 	progress := program.Since(time.Now(), stderr)
 	l, err := lab.Open(ctx, progress)
@@ -100,26 +113,39 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	report, err := measure(ctx, l, s, progress)
-	return errors.Join(err, write(report, s.out, stdout), l.Close())
+	return errors.Join(err, write(report, s, stdout), l.Close())
 }
 
 // measure runs everything; what was measured before an error is in the report.
 func measure(ctx context.Context, l *lab.Lab, s settings, progress lab.Progress) (r Report, err error) {
 	r = Report{CLI: l.CLI.String(), CPUs: runtime.NumCPU(), Measured: time.Now().UTC()}
-	if r.LineUp, err = lineUps(ctx, l, s.rounds, progress); err != nil {
-		return r, err
+	for _, part := range []struct {
+		name string
+		of   func() error
+	}{
+		{"line-up", func() error { r.LineUp, err = lineUps(ctx, l, s.rounds, progress); return err }},
+		{"state", func() error { r.OneState, err = oneState(ctx, l, s.states, progress); return err }},
+		{"validation", func() error {
+			r.Validation, _, err = validation.Run(ctx, validation.Config{Lab: l, Scale: s.scale, Out: s.out, Progress: progress})
+			return err
+		}},
+		{"collisions", func() error {
+			if r.Collisions.Coordinated, err = collide(ctx, l, s.collisions, true, progress); err != nil {
+				return err
+			}
+			r.Collisions.Plain, err = collide(ctx, l, s.collisions, false, progress)
+			return err
+		}},
+		{"kills", func() error { r.Kills, err = kill(ctx, l, s.kills, progress); return err }},
+	} {
+		if !s.only.MatchString(part.name) {
+			continue
+		}
+		if err := part.of(); err != nil {
+			return r, err
+		}
 	}
-	if r.Validation, _, err = validation.Run(ctx, validation.Config{Lab: l, Scale: s.scale, Out: s.out, Progress: progress}); err != nil {
-		return r, err
-	}
-	if r.Collisions.Coordinated, err = collide(ctx, l, s.collisions, true, progress); err != nil {
-		return r, err
-	}
-	if r.Collisions.Plain, err = collide(ctx, l, s.collisions, false, progress); err != nil {
-		return r, err
-	}
-	r.Kills, err = kill(ctx, l, s.kills, progress)
-	return r, err
+	return r, nil
 }
 
 // seed is that of rounds drawn by chance.
@@ -191,19 +217,17 @@ func onFresh[R any](ctx context.Context, l *lab.Lab, setup lab.Setup, scenario f
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// write puts the report into the folder and on standard output.
-func write(r Report, out string, stdout io.Writer) error {
+// write puts the report into the folder and on standard output. One of some parts
+// alone does not take the place of a whole one.
+func write(r Report, s settings, stdout io.Writer) error {
+	file := "figures.json"
+	if s.only.String() != "" {
+		file = "part.json"
+	}
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode the figures: %w", err)
 	}
-	text = append(text, '\n')
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return fmt.Errorf("make the output folder: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(out, "figures.json"), text, 0o644); err != nil {
-		return fmt.Errorf("write the figures: %w", err)
-	}
-	_, err = stdout.Write(text)
-	return err
+	_, err = fmt.Fprintf(stdout, "%s\n", text)
+	return errors.Join(err, program.WriteFigures(s.out, file, r))
 }
