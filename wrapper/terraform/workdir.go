@@ -70,7 +70,7 @@ func Examine(base, chdir string, env arguments.Environment, statePath, host stri
 		return Workdir{}, err
 	}
 	w.Backend = b.Type
-	w.Origin = b.origin(w, statePath, host)
+	w.Origin = b.located(env).origin(w, statePath, host)
 	return w, nil
 }
 
@@ -146,6 +146,20 @@ func (w Workdir) BackendSettings() (map[string]any, error) {
 func (w Workdir) LocalState(statePath string) (string, error) {
 	b, err := readBackend(w.DataDir)
 	return b.localState(w, statePath), err
+}
+
+// located leaves of the settings of the http backend what says where the state
+// is: its address alone, which may be in the environment. Who asks and how often,
+// and in which headers, differs between those who work on one state.
+func (b backend) located(env arguments.Environment) backend {
+	if b.Type != "http" {
+		return b
+	}
+	address, _ := b.Config["address"].(string)
+	if address == "" {
+		address = env.Get("TF_HTTP_ADDRESS")
+	}
+	return backend{Type: b.Type, Config: map[string]any{"address": address}}
 }
 
 // origin names the state: the file for a local one, else the digest of the

@@ -127,6 +127,33 @@ func TestWhereABackendKeepsItsState(t *testing.T) {
 	}
 }
 
+func TestAStateBehindHTTPIsItsAddress(t *testing.T) {
+	t.Parallel()
+	origin := func(config string, env ...string) string {
+		base := t.TempDir()
+		write(t, filepath.Join(base, ".terraform", "terraform.tfstate"), `{"backend":{"type":"http","config":{`+config+`}}}`)
+		w, err := Examine(base, "", env, "", "desk")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.Origin
+	}
+	want := origin(`"address":"https://states.example.org/net"`)
+	for _, same := range []string{
+		origin(`"address":null`, "TF_HTTP_ADDRESS=https://states.example.org/net"),
+		origin(`"address":"https://alice:pass@states.example.org/net","retry_max":9,"headers":{"X-Api":"of alice"}`, "TF_HTTP_ADDRESS=https://elsewhere"),
+	} {
+		if same != want {
+			t.Errorf("%s is another state than %s", same, want)
+		}
+	}
+	for _, other := range []string{origin(`"address":"https://states.example.org/db"`), origin(`"address":null`, "TF_HTTP_ADDRESS=https://states.example.org/db")} {
+		if other == want {
+			t.Errorf("%s is the same state", other)
+		}
+	}
+}
+
 func TestRemoteBackends(t *testing.T) {
 	t.Parallel()
 	for backend, want := range map[string]bool{"cloud": true, "remote": true, "s3": false} {
