@@ -69,7 +69,7 @@ type job struct {
 func start(cmd *exec.Cmd, listen func()) (*job, error) {
 	j := &job{cmd: cmd, over: make(chan struct{})}
 	j.place, j.tty = placeFor(cmd)
-	cmd.SysProcAttr = outliving()
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	switch j.place {
 	case apart:
 		cmd.SysProcAttr.Setpgid = true

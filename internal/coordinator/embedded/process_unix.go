@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -18,6 +19,30 @@ import (
 // signals nor its end reach it.
 func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	// A nil entry is a descriptor that is closed.
+	cmd.ExtraFiles = make([]*os.File, inherited())
+}
+
+// inherited is how many descriptors after the three of every process reach up to
+// the last one that this process was given by whoever started it. The program
+// must not hold them for as long as it lives: whoever reads the other side of a
+// pipe, such as a make or a command substitution, would wait for its end.
+func inherited() (count int) {
+	entries, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return 0
+	}
+	for _, entry := range entries {
+		fd, err := strconv.Atoi(entry.Name())
+		if err != nil || fd < 3 {
+			continue
+		}
+		// What this process opens itself is closed in its children.
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			count = max(count, fd-2)
+		}
+	}
+	return count
 }
 
 // tryLock takes the lock on a file, which is made when it is missing. The
