@@ -41,10 +41,10 @@ func (g *Gatekeeper) Admit(ctx context.Context, call intercept.Call) (intercept.
 			g.onFirst(ctx)
 		}
 	})
-	if err := g.refusedPlan(); err != nil {
-		return nil, err
-	}
 	a := g.admittance(call)
+	if refusal := g.refusedPlan(); refusal != nil {
+		return nil, ofPlan(refusal, a.name())
+	}
 	err := a.lower(ctx)
 	if a.mode == Off || err == nil && a.lowered.Logical {
 		return a.free(), nil

@@ -89,13 +89,22 @@ func (g *Gatekeeper) unreserved(ctx context.Context, p *petition, err error) err
 }
 
 // refusedPlan is the refusal of the whole plan, nil when there is none.
-func (g *Gatekeeper) refusedPlan() error {
+func (g *Gatekeeper) refusedPlan() *intercept.Refusal {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.reservation == nil || g.reservation.refused == nil {
+	if g.reservation == nil {
 		return nil
 	}
 	return g.reservation.refused
+}
+
+// ofPlan is the refusal of a call because the whole plan was refused. Terraform
+// shows it with each call, and drops the address of a delete.
+func ofPlan(refused *intercept.Refusal, name string) *intercept.Refusal {
+	return &intercept.Refusal{
+		Summary: refused.Summary,
+		Detail:  name + " was not sent to the provider, like all of its plan.\n" + refused.Detail,
+	}
 }
 
 // reserved says whether the plan's reservation foresees a call.

@@ -45,23 +45,37 @@ func (r *reader) fittingConfigs(s *step) []cty.Value {
 // constants are the arguments of the resource's provider block whose values stand
 // in the configuration itself, or in a variable of the root module.
 func (r *reader) constants(s *step) map[string]cty.Value {
-	said := map[string]cty.Value{}
+	if block := r.block(s); block != nil {
+		return block.said
+	}
+	return nil
+}
+
+// block is the provider block of a step's resource, nil when it cannot be told.
+func (r *reader) block(s *step) *block {
 	resource := r.configured(s.module, s.local)
-	if resource == nil || r.raw.Config == nil {
-		return said
+	if resource == nil {
+		return nil
 	}
-	block := r.raw.Config.ProviderConfigs[resource.ProviderConfigKey]
-	if block == nil {
-		return said
+	return r.plan.blocks[resource.ProviderConfigKey]
+}
+
+// readBlocks reads all provider blocks of the configuration.
+func (r *reader) readBlocks() {
+	if r.raw.Config == nil {
+		return
 	}
-	for name, x := range block.Expressions {
-		if raw, ok := r.constant(x, block.ModuleAddress); ok {
-			if v, err := decode(raw, nil, cty.DynamicPseudoType); err == nil {
-				said[name] = v
+	for key, config := range r.raw.Config.ProviderConfigs {
+		b := &block{provider: config.FullName, said: map[string]cty.Value{}}
+		for name, x := range config.Expressions {
+			if raw, ok := r.constant(x, config.ModuleAddress); ok {
+				if v, err := decode(raw, nil, cty.DynamicPseudoType); err == nil {
+					b.said[name] = v
+				}
 			}
 		}
+		r.plan.blocks[key] = b
 	}
-	return said
 }
 
 // constant is the value of an expression that is a literal or one variable of

@@ -103,7 +103,7 @@ func (p *Plan) MatchCall(call intercept.Call) Match {
 	if g == nil {
 		return m
 	}
-	ranked := p.ready(g.fitting(call))
+	ranked := p.ready(p.configured(g.fitting(call), call))
 	if len(ranked) == 0 {
 		return m
 	}

@@ -55,6 +55,10 @@ type Plan struct {
 
 	steps []*step
 	byKey map[stepKey]*group
+	// blocks are the provider blocks of the configuration, by their key; configs
+	// are the configurations that a provider was given so far.
+	blocks  map[string]*block
+	configs func(provider string) []cty.Value
 
 	mu sync.Mutex // guards sure and taken of the steps, and succeeded
 	// succeeded are the calls that may have; nil while nobody has told of any.
@@ -97,6 +101,9 @@ type step struct {
 	// where resolved is true.
 	planned  cty.Value
 	resolved bool
+	// block is the provider block that the resource uses, nil when it cannot be
+	// told.
+	block *block
 	// likeness is equal for steps whose values are equal.
 	likeness [sha256.Size]byte
 	module   string // address of the module, empty for the root
@@ -118,7 +125,7 @@ func Read(ctx context.Context, planJSON []byte, from Sources) (*Plan, error) {
 // operations name their paths. Errors wrap ErrPlan and never quote the plan.
 func ReadFrom(ctx context.Context, planJSON io.Reader, from Sources) (*Plan, error) {
 	r := reader{
-		from: from, raw: &tfjson.Plan{}, plan: &Plan{byKey: map[stepKey]*group{}},
+		from: from, raw: &tfjson.Plan{}, plan: &Plan{byKey: map[stepKey]*group{}, blocks: map[string]*block{}, configs: from.Configs},
 		schemas: map[[2]string]*intercept.Schema{}, configs: map[[3]string]cty.Value{},
 	}
 	if err := r.read(ctx, newDocument(planJSON)); err != nil {

@@ -208,7 +208,9 @@ func likenessOf(change *resourceChange, action admission.Action) [sha256.Size]by
 // complete adds what only the whole plan tells.
 func (r *reader) complete() {
 	p := r.plan
+	r.readBlocks()
 	for _, s := range p.steps {
+		s.block = r.block(s)
 		s.op.ProviderConfig = r.config(s)
 		s.provisioned = s.op.Action != admission.Update && r.provisioned(s.module, s.local)
 	}
