@@ -67,7 +67,7 @@ type whereabouts struct {
 }
 
 // coordinate carries out a command that runs providers. It returns
-// errNothingToCoordinate when there is none to run.
+// errNothingToCoordinate when the CLI is to do all by itself.
 func (a *App) coordinate(ctx context.Context, inv arguments.Invocation, shared settings.Settings, binary terraform.Binary) (int, error) {
 	r := &run{app: a, inv: inv, shared: shared, opts: inv.Options(a.Env), binary: binary, log: ownLog(a.Env, a.Stderr), realms: &realms{}}
 	r.view, r.lines = a.views(inv, r.opts)
@@ -113,7 +113,7 @@ func (r *run) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(list) == 0 {
+	if len(list) == 0 || r.outdated(ctx) {
 		return errNothingToCoordinate
 	}
 	if r.engine, err = loadRules(r.inv.Weaver.Rules, r.app.Env); err != nil {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
 	"github.com/tfweaver/tfweaver/wrapper/terraform"
-	"github.com/tfweaver/tfweaver/wrapper/views"
 )
 
 // maxConfig bounds the CLI's configuration file, in bytes.
@@ -115,13 +114,4 @@ func overridden(address, dir string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("provider %s of dev_overrides: %s has no program called %s", address, dir, name)
-}
-
-// overrideWarning stands in for the CLI's, which does not show it for a
-// provider that is reattached.
-func overrideWarning(address, dir string) views.Problem {
-	return views.Problem{
-		Warning: true, Summary: "Provider development overrides are in effect",
-		Detail: fmt.Sprintf("%s is run from %s, as the CLI configuration says. The dependency lock file is not looked at.", address, dir),
-	}
 }

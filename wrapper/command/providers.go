@@ -53,16 +53,16 @@ func sources(w terraform.Workdir, product terraform.Product, env arguments.Envir
 	if err != nil {
 		return nil, nil, err
 	}
-	overriding, warnings, err := overriding(env, product, addresses(list))
+	overriding, err := overriding(env, product, addresses(list))
 	if err != nil {
 		return nil, nil, err
 	}
 	list = append(list, overriding...)
-	installed, more, err := locked(w, addresses(list))
+	installed, warnings, err := locked(w, addresses(list))
 	if err != nil {
 		return nil, nil, err
 	}
-	list, warnings = append(installed, list...), append(warnings, more...)
+	list = append(installed, list...)
 	env = env.Without(secrets...)
 	for i := range list {
 		list[i].command.Source = list[i].address
@@ -99,11 +99,12 @@ func served(env arguments.Environment, product terraform.Product) ([]source, err
 	return list, nil
 }
 
-// overriding are the providers of dev_overrides but the ones to skip.
-func overriding(env arguments.Environment, product terraform.Product, skip []string) (list []source, warnings []views.Problem, _ error) {
+// overriding are the providers of dev_overrides but the ones to skip. The CLI warns
+// of them, also where they are attached to it.
+func overriding(env arguments.Environment, product terraform.Product, skip []string) (list []source, _ error) {
 	overrides, err := devOverrides(env, product)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, address := range slices.Sorted(maps.Keys(overrides)) {
 		if slices.Contains(skip, address) {
@@ -111,12 +112,11 @@ func overriding(env arguments.Environment, product terraform.Product, skip []str
 		}
 		path, err := overridden(address, overrides[address])
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		warnings = append(warnings, overrideWarning(address, overrides[address]))
 		list = append(list, source{address: address, command: plugins.Command{Path: path, Unverified: true}})
 	}
-	return list, warnings, nil
+	return list, nil
 }
 
 // locked are the providers of the dependency lock file but the ones to skip.

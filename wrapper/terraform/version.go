@@ -11,6 +11,8 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/go-version"
+
+	"github.com/tfweaver/tfweaver/wrapper/arguments"
 )
 
 // maxVersion bounds the output of the version command, in bytes.
@@ -27,6 +29,8 @@ func (p Process) Version(ctx context.Context) (*version.Version, error) {
 // program that cannot be run, or that comes back to tfweaver, is a *NotFoundError.
 func (p Process) Identify(ctx context.Context, guess Product) (Product, *version.Version, error) {
 	p.Args, p.Stdin = []string{"version", "-json"}, nil
+	// Options for all commands are errors where one does not have them.
+	p.Env = arguments.Environment(p.Env).Without("TF_CLI_ARGS", arguments.ArgsVariable("version"))
 	out, err := p.Output(ctx, maxVersion)
 	if comesBack(err) {
 		return "", nil, &NotFoundError{Kind: ErrLoop, Path: p.Path, Remedy: loopRemedy}
