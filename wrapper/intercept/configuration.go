@@ -86,7 +86,7 @@ func (c *configurations) reader(chosen *configuration, pool *plugins.Pool) *plug
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if chosen.seat == nil {
-		chosen.seat = pool.Seat()
+		chosen.seat = pool.BriefSeat()
 	}
 	return chosen.seat
 }

@@ -61,6 +61,16 @@ type Answer struct {
 // again.
 const DefaultIdle = 30 * time.Second
 
+const (
+	// crowdIdle is how long a configured process may be idle when another one is
+	// needed. The CLI says nothing at the end of a walk over its graph; when the
+	// next walk configures its providers otherwise, as the runs of a test do,
+	// processes of the last one have nothing to do any more.
+	crowdIdle = 2 * time.Second
+	// briefIdle is how long a process stays idle that is used now and then.
+	briefIdle = time.Second
+)
+
 var (
 	// ErrClosed: the pool was closed.
 	ErrClosed = errors.New("provider pool is closed")
@@ -94,8 +104,8 @@ func (e *CrashError) Unwrap() error { return ErrCrashed }
 // process for all would mix up the configurations, since the last one wins.
 //
 // Processes are started at the first call that needs them. A configured
-// process is ended when it was idle for a while or when its last connection is
-// gone, but never while a call is in flight or an ephemeral resource is open.
+// process is ended when it was idle for a while, or for a shorter one when another
+// is needed, or when its last connection is gone, but never while a call is in flight or an ephemeral resource is open.
 type Pool struct {
 	launch Launcher
 	idle   time.Duration
@@ -134,6 +144,10 @@ type worker struct {
 	// earlier idle time is recognised.
 	quiet int
 	timer *time.Timer
+	// idleSince is when the worker became idle; zero while it is at work.
+	idleSince time.Time
+	// brief is set when the worker is not worth to be kept for long.
+	brief bool
 }
 
 // NewPool returns an empty pool. Configured processes are ended after being
@@ -206,11 +220,27 @@ func (p *Pool) obtain(key Key, configure Configurer) (*worker, error) {
 	if w := p.workers[key]; w != nil {
 		return w, nil
 	}
+	if key != (Key{}) {
+		p.thin(time.Now().Add(-crowdIdle))
+	}
 	w := &worker{key: key, ready: make(chan struct{})}
 	p.workers[key] = w
 	p.background.Add(1)
 	go p.start(w, configure)
 	return w, nil
+}
+
+// thin retires the workers that have been idle since before a time. Called with mu
+// held.
+func (p *Pool) thin(before time.Time) {
+	if p.idle == 0 {
+		return
+	}
+	for _, w := range p.workers {
+		if !w.idleSince.IsZero() && w.idleSince.Before(before) {
+			p.retire(w)
+		}
+	}
 }
 
 // start launches and configures a worker. It is bound to the pool and not to
@@ -333,12 +363,16 @@ func (p *Pool) rest(w *worker) {
 		p.retire(w)
 		return
 	}
+	w.idleSince = time.Now()
 	if p.idle == 0 {
 		return
 	}
 	w.quiet++
-	quiet := w.quiet
-	w.timer = time.AfterFunc(p.idle, func() {
+	quiet, idle := w.quiet, p.idle
+	if w.brief {
+		idle = min(idle, briefIdle)
+	}
+	w.timer = time.AfterFunc(idle, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if w.quiet == quiet && w.busy == 0 && w.pins == 0 {
@@ -350,6 +384,7 @@ func (p *Pool) rest(w *worker) {
 // wake is called with mu held when a worker gets something to do.
 func (w *worker) wake() {
 	w.quiet++
+	w.idleSince = time.Time{}
 	if w.timer != nil {
 		w.timer.Stop()
 	}

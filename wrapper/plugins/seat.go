@@ -26,10 +26,16 @@ type Seat struct {
 	// pins are the worker's pins that this seat holds.
 	pins   int
 	closed bool
+	// brief is set when the seat's own process is not worth to be kept for long.
+	brief bool
 }
 
 // Seat returns a seat that is not configured yet. It must be closed.
 func (p *Pool) Seat() *Seat { return &Seat{pool: p} }
+
+// BriefSeat returns a seat whose process is ended soon after each use; nobody
+// else must use its configuration's key. It must be closed.
+func (p *Pool) BriefSeat() *Seat { return &Seat{pool: p, brief: true} }
 
 // Configure moves the seat to the process with the given configuration, which
 // is started if need be, and returns the answer of that process. The seat
@@ -75,6 +81,7 @@ func (s *Seat) enter(key Key, configure Configurer) (*worker, error) {
 	}
 	w.busy++
 	w.wake()
+	w.brief = s.brief
 	s.pending = w
 	return w, nil
 }
@@ -199,6 +206,7 @@ func (s *Seat) take() (*worker, error) {
 	}
 	w.busy++
 	w.wake()
+	w.brief = s.brief
 	return w, nil
 }
 
