@@ -4,6 +4,9 @@
 package interleaving
 
 import (
+	"errors"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +67,61 @@ func TestWhatIsThere(t *testing.T) {
 	for at, want := range map[int64]bool{4: false, 6: true} {
 		if got := destroyed(log, "/n/subnets/gone", lab.StateVersion{At: time.Unix(at, 0)}); got != want {
 			t.Errorf("destroyed before %d: %v", at, got)
+		}
+	}
+}
+
+// put writes a version of the state as an actor, under a lock of its own.
+func put(t *testing.T, store *lab.StateStore, actor string, serial int, names ...string) {
+	t.Helper()
+	var instances []string
+	for _, name := range names {
+		instances = append(instances, fmt.Sprintf(`{"attributes":{"id":"/n/Subnets/%s"}}`, name))
+	}
+	state := fmt.Sprintf(`{"serial":%d,"lineage":"l","resources":[{"mode":"managed","instances":[%s]}]}`, serial, strings.Join(instances, ","))
+	for _, step := range []struct{ method, query, body string }{{"LOCK", "", `{"ID":"x"}`}, {"POST", "?ID=x", state}, {"UNLOCK", "", `{"ID":"x"}`}} {
+		req, err := http.NewRequestWithContext(t.Context(), step.method, store.URL+"/"+stateName+step.query, strings.NewReader(step.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.SetBasicAuth(actor, "")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = resp.Body.Close(); resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %d", step.method, resp.StatusCode)
+		}
+	}
+}
+
+// TestWhatAVersionMayDrop: what was destroyed before, and what was taken out on
+// purpose.
+func TestWhatAVersionMayDrop(t *testing.T) {
+	t.Parallel()
+	gone := activity.Log{Operations: []activity.Operation{call("DELETE", kept, 1, activity.Succeeded)}}
+	for name, c := range map[string]struct {
+		kind    Kind
+		by      string
+		log     activity.Log
+		dropped bool
+	}{
+		"lost":                 {Apply, first, activity.Log{}, true},
+		"destroyed":            {Destroy, second, gone, false},
+		"taken out":            {Reimport, second, activity.Log{}, false},
+		"lost by the other":    {Reimport, first, activity.Log{}, true},
+		"lost by a plain one":  {Refresh, second, activity.Log{}, true},
+		"destroyed by another": {Apply, first, gone, false},
+	} {
+		store, err := lab.StartStateStore(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, store, second, 1, kept, extra)
+		put(t, store, c.by, 2, extra)
+		p := &play{round: Round{Kind: c.kind, Remote: true}, store: store, begun: &lab.Run{}, run: &lab.Run{}}
+		if err := errors.Join(p.judgeVersions(c.log), store.Close()); err != nil || len(p.result.Broken) > 0 != c.dropped || p.result.Versions != 2 {
+			t.Errorf("%s: %v, %+v", name, err, p.result)
 		}
 	}
 }

@@ -4,7 +4,6 @@
 package lab
 
 import (
-	"bytes"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -117,14 +117,12 @@ func (s *StateStore) admits(user, password string) bool {
 
 // state is the state of a path, made if it is new. The caller has the mutex.
 func (s *StateStore) state(path string) *storedState {
-	name := "/" + trimSlashes(path)
+	name := "/" + strings.Trim(path, "/")
 	if s.states[name] == nil {
 		s.states[name] = &storedState{}
 	}
 	return s.states[name]
 }
-
-func trimSlashes(path string) string { return string(bytes.Trim([]byte(path), "/")) }
 
 // lockID is the lock that a request names: a write in its query, the others in
 // their body.

@@ -117,3 +117,17 @@ func TestChain(t *testing.T) {
 		}
 	}
 }
+
+func TestStateIDs(t *testing.T) {
+	t.Parallel()
+	state := `{"resources":[{"mode":"managed","instances":[{"attributes":{"id":"/N/a"}},{"attributes":{"id":"b"}}]},
+		{"mode":"data","instances":[{"attributes":{"id":"c"}}]}]}`
+	for text, want := range map[string][]string{"": nil, "{}": nil, state: {"/n/a", "b"}} {
+		if got, err := StateIDs([]byte(text)); err != nil || !cmp.Equal(want, got) {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+	if _, err := StateIDs([]byte("no state")); err == nil {
+		t.Error("what is no state has ids")
+	}
+}

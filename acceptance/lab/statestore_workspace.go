@@ -6,6 +6,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"strings"
 )
 
 // HTTPBackend is the configuration of a state in the store.
@@ -17,7 +18,7 @@ func (s *StateStore) HTTPBackend(name string) string {
     unlock_address = %[1]q
   }
 }
-`, s.URL+"/"+trimSlashes(name))
+`, s.URL+"/"+strings.Trim(name, "/"))
 }
 
 // Login is the environment with which runs are known to the store as a user.
