@@ -25,7 +25,7 @@ type Invocation struct {
 // own are the commands that Terraform does not have.
 func own(command string) bool {
 	switch command {
-	case "serve", "status", "why", "locks", "report", "resolve":
+	case "serve", "status", "why", "locks", "report", "resolve", "doctor":
 		return true
 	default:
 		return false

@@ -100,6 +100,9 @@ func (a *App) Run(ctx context.Context) int {
 		_, _ = fmt.Fprintf(a.Stdout, "tfweaver %s\n", version.Version)
 		return 0
 	}
+	if inv.Own && inv.Command == "doctor" { // it tells of broken settings itself
+		return a.own(ctx, inv)
+	}
 	shared, err := a.configure(&inv)
 	if err != nil {
 		return a.fail(inv, err)

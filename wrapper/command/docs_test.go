@@ -21,7 +21,7 @@ var optionName = regexp.MustCompile(`-(?:weaver-)?[a-z]+(?:-[a-z]+)*`)
 func TestDocumentedOptions(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{"apply": optionsHelp + optionsElsewhere}
-	for _, command := range []string{"status", "why", "locks", "report", "resolve", "serve"} {
+	for _, command := range []string{"status", "why", "locks", "report", "resolve", "serve", "doctor"} {
 		r := newRig(t, command, "-help")
 		r.run(t, 0)
 		pages[command] = r.stdout.String()

@@ -56,6 +56,7 @@ This is tfweaver in place of the CLI. Commands of its own:
   report        What was delayed or refused, or would have been
   resolve ID    Settle a call whose outcome was lost
   serve         Run the coordinator as a daemon
+  doctor        What was found, and what to do
   help COMMAND  The help of any command
 `
 	optionsHelp = `

@@ -5,6 +5,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -21,6 +22,7 @@ type ownCommands struct {
 	Locks   locksCommand   `cmd:"" help:"List the held locks."`
 	Report  reportCommand  `cmd:"" help:"Tell what was delayed or refused, or would have been."`
 	Resolve resolveCommand `cmd:"" help:"Settle a call whose outcome was lost."`
+	Doctor  doctorCommand  `cmd:"" help:"Look at everything a run depends on, and say what to do."`
 }
 
 // reach stands in the help of the commands that ask a coordinator. The option
@@ -73,6 +75,12 @@ type resolveCommand struct {
 	Gone   bool   `help:"The object is not there (this or -exists)." xor:"fate" required:""`
 }
 
+type doctorCommand struct {
+	reach
+
+	JSON bool `help:"Print JSON." name:"json"`
+}
+
 // own carries out one of tfweaver's own commands.
 func (a *App) own(ctx context.Context, inv arguments.Invocation) int {
 	var commands ownCommands
@@ -93,10 +101,15 @@ func (a *App) own(ctx context.Context, inv arguments.Invocation) int {
 	if err != nil {
 		return a.fail(inv, &arguments.UsageError{Name: inv.Command, Reason: err.Error()})
 	}
-	if err := a.dispatch(ctx, parsed.Selected().Name, &commands, inv); err != nil {
+	err = a.dispatch(ctx, parsed.Selected().Name, &commands, inv)
+	switch {
+	case errors.Is(err, errUnwell):
+		return ExitError
+	case err != nil:
 		return a.fail(inv, err)
+	default:
+		return 0
 	}
-	return 0
 }
 
 func (a *App) dispatch(ctx context.Context, name string, c *ownCommands, inv arguments.Invocation) error {
@@ -112,6 +125,8 @@ func (a *App) dispatch(ctx context.Context, name string, c *ownCommands, inv arg
 		return a.locks(ctx, w, c.Locks)
 	case "report":
 		return a.report(ctx, w, c.Report)
+	case "doctor":
+		return a.doctor(ctx, inv, c.Doctor)
 	default:
 		return a.resolve(ctx, w, c.Resolve)
 	}

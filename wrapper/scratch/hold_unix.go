@@ -57,6 +57,16 @@ func discard(path string) bool {
 	return os.RemoveAll(path) == nil
 }
 
+// unheld says whether a folder of this user is held by nobody. Its owner may
+// be about to hold it, and then makes another.
+func unheld(path string) bool {
+	f, err := lock(path)
+	if err != nil {
+		return false
+	}
+	return f.Close() == nil
+}
+
 // lock opens and locks a folder that belongs to this user alone.
 func lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)

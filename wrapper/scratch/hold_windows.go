@@ -36,3 +36,6 @@ func discard(path string) bool {
 	}
 	return err == nil && os.RemoveAll(path) == nil
 }
+
+// unheld cannot be told: what nobody holds is found out by removing it.
+func unheld(string) bool { return false }

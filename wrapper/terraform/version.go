@@ -102,6 +102,15 @@ func Document(out []byte) []byte {
 	return object
 }
 
+// Oldest is the oldest version of a product that tfweaver is made for: the first
+// whose saved plans say all that is asked of them, errors included.
+func Oldest(product Product) string {
+	if product == OpenTofu {
+		return "1.6.0"
+	}
+	return "1.5.0"
+}
+
 // TakesVariablesWithPlan says whether "apply PLANFILE" of this CLI accepts
 // variables: it does since there are ephemeral ones, whose values are not in
 // the plan.

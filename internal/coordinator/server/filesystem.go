@@ -34,7 +34,7 @@ type FileSystem func(dir string) (kind string, network bool, err error)
 // machines share, with a NetworkError that has the remedy. A file system that
 // cannot be told is taken for a local one.
 func (ask FileSystem) Local(dir, remedy string, log *slog.Logger) error {
-	at := existing(dir)
+	at := Existing(dir)
 	kind, network, err := ask(at)
 	if err != nil {
 		log.Warn("cannot tell the file system", "dir", at, "error", err)
@@ -46,8 +46,8 @@ func (ask FileSystem) Local(dir, remedy string, log *slog.Logger) error {
 	return &NetworkError{Dir: dir, Type: kind, Remedy: remedy}
 }
 
-// existing is the nearest folder that is there already, its links resolved.
-func existing(dir string) string {
+// Existing is the nearest folder that is there already, its links resolved.
+func Existing(dir string) string {
 	for {
 		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 			return resolved
