@@ -202,7 +202,7 @@ func TestTwoSteps(t *testing.T) {
 		"version -json",
 		"plan -compact-warnings -no-color -var x=1 -target=a.b -lock-timeout=3s -parallelism=4 -out=PRIVATE/plan-1",
 		"show -json PRIVATE/plan-1",
-		"apply -compact-warnings -no-color -var x=1 -lock-timeout=3s -parallelism=4 PRIVATE/plan-1",
+		"apply -compact-warnings -no-color -var x=1 -lock-timeout=10m0s -parallelism=4 PRIVATE/plan-1",
 	}
 	if diff := cmp.Diff(want, r.calls(t)); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
@@ -254,7 +254,7 @@ func TestDestroyIsAPlanToDestroy(t *testing.T) {
 	t.Parallel()
 	r := complete(t, "destroy", "-auto-approve")
 	r.run(t, 0)
-	want := []string{"version -json", "plan -destroy -out=PRIVATE/plan-1", "show -json PRIVATE/plan-1", "apply -parallelism=10 PRIVATE/plan-1"}
+	want := []string{"version -json", "plan -destroy -out=PRIVATE/plan-1", "show -json PRIVATE/plan-1", "apply -lock-timeout=10m0s -parallelism=10 PRIVATE/plan-1"}
 	if diff := cmp.Diff(want, r.calls(t)); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
@@ -400,7 +400,7 @@ func TestAStalePlanIsMadeAgain(t *testing.T) {
 	if strings.Count(calls, "plan -no-color") != 2 || !strings.Contains(calls, "PRIVATE/plan-2") {
 		t.Errorf("calls:\n%s", calls)
 	}
-	if !strings.Contains(r.stderr.String(), "attempt 2 of 3") {
+	if !strings.Contains(r.stderr.String(), "attempt 2 of 5") {
 		t.Errorf("standard error %q", r.stderr)
 	}
 }

@@ -4,28 +4,18 @@
 package command
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
 	"github.com/tfweaver/tfweaver/wrapper/lowering"
-	"github.com/tfweaver/tfweaver/wrapper/scratch"
 	"github.com/tfweaver/tfweaver/wrapper/terraform"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
-
-// maxPlans bounds how often a plan that became stale is made again.
-const maxPlans = 3
 
 // The phases of an apply that others are shown.
 const (
@@ -58,7 +48,7 @@ func (r *run) apply(ctx context.Context) (int, error) {
 // itself, with nothing known beforehand.
 func (r *run) oneStep(ctx context.Context) (int, error) {
 	r.session.SetPhase(phaseApplying)
-	return r.cli(ctx, r.inv.Argv(), r.env, nil)
+	return r.command(ctx)
 }
 
 // asksForEphemeral says whether the CLI will ask for the value of an ephemeral
@@ -92,7 +82,7 @@ func (r *run) applyFile(ctx context.Context, plan *savedPlan) (int, error) {
 	args := append(append([]string{}, r.inv.Global...), r.inv.Command)
 	args = append(args, r.opts.For(arguments.ApplyHalf|arguments.PlanHalf, "parallelism")...)
 	args = append(args, r.slots(plan), r.opts.PlanFile())
-	return r.cli(ctx, args, r.halfEnv(), nil)
+	return r.locking(ctx, args, r.halfEnv())
 }
 
 // announce shows what is to be expected of a saved plan, declares what it
@@ -122,56 +112,9 @@ func (r *run) announce(ctx context.Context, text []byte, order lowering.Order) {
 	}
 }
 
-// twoSteps plans, asks for approval, and applies what was planned.
-func (r *run) twoSteps(ctx context.Context) (int, error) {
-	dir, err := r.private(scratch.ForFiles)
-	if err != nil {
-		return 0, err
-	}
-	for attempt := 1; ; attempt++ {
-		path := filepath.Join(dir, fmt.Sprintf("plan-%d", attempt))
-		code, stale, err := r.planAndApply(ctx, path, attempt)
-		if !stale || err != nil || !r.opts.AutoApprove || attempt == maxPlans {
-			return code, err
-		}
-		r.view.Problem(views.Problem{
-			Warning: true, Summary: "Planning again",
-			Detail: fmt.Sprintf("The state was changed after the plan was made. This is attempt %d of %d.", attempt+1, maxPlans),
-		})
-	}
-}
-
-// planAndApply makes one attempt. stale means that the state has changed
-// between the two steps, so that nothing was applied.
-func (r *run) planAndApply(ctx context.Context, path string, attempt int) (code int, stale bool, err error) {
-	stop := r.meter.during(doingPlan, nil)
-	code, err = r.cli(ctx, r.planArgs(path), r.halfEnv().With("TF_IN_AUTOMATION", "1"), r.dropAgain(attempt))
-	stop()
-	if code != 0 || err != nil {
-		return code, false, err
-	}
-	// The CLI does not say with which permissions it writes the file.
-	if err := os.Chmod(path, 0o600); err != nil {
-		return 0, false, fmt.Errorf("protect the plan file: %w", err)
-	}
-	plan, err := r.readPlan(ctx, path)
-	if err != nil {
-		return 0, false, err
-	}
-	if plan.applyable {
-		if ok, code, err := r.consent(ctx, attempt); !ok {
-			return code, false, err
-		}
-		if ok, code, err := r.reserve(ctx, plan, path); !ok {
-			return code, false, err
-		}
-	}
-	return r.applyHalf(ctx, plan, path)
-}
-
 // consent shows the forecast, asks for approval, and declares what the plan
 // will create. ok is false when the run ends here.
-func (r *run) consent(ctx context.Context, attempt int) (ok bool, code int, err error) {
+func (r *run) consent(ctx context.Context) (ok bool, code int, err error) {
 	forecast, err := r.forecast(ctx, false)
 	if err != nil {
 		return false, 0, err
@@ -180,7 +123,7 @@ func (r *run) consent(ctx context.Context, attempt int) (ok bool, code int, err 
 	if r.stops(forecast) {
 		return false, r.refused(), nil
 	}
-	if !r.opts.AutoApprove && attempt == 1 {
+	if !r.opts.AutoApprove {
 		r.session.SetPhase(phaseApproval)
 		if ok, err := r.approve(ctx); !ok {
 			return false, ExitError, err
@@ -244,111 +187,9 @@ func (r *run) halfEnv() arguments.Environment {
 	return r.env.Without("TF_CLI_ARGS", arguments.ArgsVariable("plan"), arguments.ArgsVariable("apply"), arguments.ArgsVariable("destroy"))
 }
 
-func (r *run) planArgs(path string) []string {
-	args := append(append([]string{}, r.inv.Global...), "plan")
-	if r.inv.Command == "destroy" {
-		args = append(args, "-destroy")
-	}
-	args = append(args, r.opts.For(arguments.PlanHalf)...)
-	return append(args, "-out="+path)
-}
-
 // slots raises the CLI's parallelism to the number of changes: a call that
 // waits for admission occupies a slot, and the call that it waits for must
 // find one. The proxy keeps to the user's number.
 func (r *run) slots(plan *savedPlan) string {
 	return "-parallelism=" + strconv.Itoa(max(plan.calls, r.opts.Parallelism))
-}
-
-func (r *run) applyHalf(ctx context.Context, plan *savedPlan, path string) (code int, stale bool, err error) {
-	without := []string{"parallelism"}
-	if !terraform.TakesVariablesWithPlan(r.binary.Product, r.version) {
-		without = append(without, "var", "var-file")
-	}
-	args := append(append([]string{}, r.inv.Global...), "apply")
-	args = append(args, r.opts.For(arguments.ApplyHalf, without...)...)
-	args = append(args, r.slots(plan), path)
-	before := r.gate.Submitted()
-	watch := &staleness{}
-	stop := r.meter.during("beginning to apply", func() bool { return r.gate.Submitted() != before })
-	code, err = r.applyCLI(ctx, args, watch)
-	stop()
-	return code, code == ExitError && watch.seen() && r.gate.Submitted() == before, err
-}
-
-// applyCLI runs the second half and watches for the message that the plan is
-// stale. On a terminal the CLI keeps its own standard error, so that it looks
-// as it always does; there a person can plan again.
-func (r *run) applyCLI(ctx context.Context, args []string, watch *staleness) (int, error) {
-	if r.lines != nil {
-		return r.cli(ctx, args, r.halfEnv(), func(line []byte) bool {
-			watch.look(line)
-			return repeated(line)
-		})
-	}
-	if !r.opts.AutoApprove || isTerminal(r.app.Stderr) {
-		return r.cli(ctx, args, r.halfEnv(), nil)
-	}
-	stderr := r.app.Stderr
-	defer func() { r.app.Stderr = stderr }()
-	r.app.Stderr = io.MultiWriter(stderr, watch)
-	return r.cli(ctx, args, r.halfEnv(), nil)
-}
-
-// dropAgain leaves the version line of a repeated plan out.
-func (r *run) dropAgain(attempt int) func([]byte) bool {
-	if attempt == 1 {
-		return nil
-	}
-	return func(line []byte) bool { return typeOf(line) == "version" }
-}
-
-// repeated says whether the second half says again what the first one said.
-func repeated(line []byte) bool {
-	switch typeOf(line) {
-	case "version", "planned_change", "resource_drift":
-		return true
-	default:
-		return false
-	}
-}
-
-func typeOf(line []byte) string {
-	var l struct {
-		Type string `json:"type"`
-	}
-	if json.Unmarshal(line, &l) != nil {
-		return ""
-	}
-	return l.Type
-}
-
-// staleness finds the CLI's message about a stale plan in what it prints.
-type staleness struct {
-	mu   sync.Mutex
-	tail []byte
-	hit  bool
-}
-
-// staleMessage is the summary of Terraform's and OpenTofu's error.
-const staleMessage = "Saved plan is stale"
-
-// Write never fails.
-func (s *staleness) Write(p []byte) (int, error) {
-	s.look(p)
-	return len(p), nil
-}
-
-func (s *staleness) look(p []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	text := append(s.tail, p...)
-	s.hit = s.hit || bytes.Contains(text, []byte(staleMessage))
-	s.tail = append([]byte{}, text[max(0, len(text)-len(staleMessage)):]...)
-}
-
-func (s *staleness) seen() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.hit
 }

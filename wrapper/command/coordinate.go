@@ -46,6 +46,7 @@ type run struct {
 	// lines is the printer of JSON lines; nil when there are none.
 	lines   *views.Printer
 	log     *slog.Logger
+	client  *client.Client
 	session *client.Session
 	where   whereabouts
 	who     identity.Identity
@@ -57,6 +58,10 @@ type run struct {
 	// env is the environment of the CLI.
 	env    arguments.Environment
 	closer []func()
+	// waited is for how long the run has waited for its state.
+	waited time.Duration
+	// configured counts how often a provider was configured.
+	configured   int64
 	interruption interruption
 }
 
@@ -165,6 +170,7 @@ func (r *run) connect(ctx context.Context) (*client.Client, error) {
 		return nil, err
 	}
 	r.closer = append(r.closer, func() { _ = conn.Close() })
+	r.client = conn
 	info, err := conn.Info(ctx)
 	if err != nil {
 		return nil, &connectError{Address: r.inv.Weaver.Coordinator, Err: err}
@@ -216,7 +222,7 @@ func (r *run) serve(ctx context.Context, list []source) error {
 		return err
 	}
 	r.host, err = intercept.Serve(ctx, r.proxies(list, sockets), intercept.Options{
-		Gate: r.gate, Watcher: r.meter, Logger: r.log, ForwardLimit: r.opts.Parallelism, SocketDir: sockets,
+		Gate: r.gate, Watcher: witness{r.meter, &r.configured}, Logger: r.log, ForwardLimit: r.opts.Parallelism, SocketDir: sockets,
 	})
 	if err != nil {
 		return err
@@ -249,8 +255,8 @@ func (r *run) process() terraform.Process {
 }
 
 // cli runs the CLI and waits for it. With JSON its lines are printed one by
-// one, so that they do not mix with ours; drop leaves some out.
-func (r *run) cli(ctx context.Context, args []string, env arguments.Environment, drop func([]byte) bool) (int, error) {
+// one, so that they do not mix with ours.
+func (r *run) cli(ctx context.Context, args []string, env arguments.Environment, out outlet) (int, error) {
 	if err := r.ended(); err != nil {
 		return 0, err
 	}
@@ -259,13 +265,24 @@ func (r *run) cli(ctx context.Context, args []string, env arguments.Environment,
 	}
 	p := r.process()
 	p.Args, p.Env = args, env
+	if out.stderr != nil {
+		p.Stderr = out.stderr
+	}
+	if out.stdout != nil {
+		p.Stdout = out.stdout
+	}
 	if r.lines == nil {
 		return p.Run(ctx)
 	}
-	lines := views.NewLines(r.lines, drop)
+	lines := views.NewLines(r.lines, out.drop)
 	p.Stdout = lines
+	last := func() error { return nil }
+	if out.line != nil {
+		changed := &each{out: lines, line: out.line}
+		p.Stdout, last = changed, changed.Close
+	}
 	code, err := p.Run(ctx)
-	return code, errors.Join(err, lines.Flush())
+	return code, errors.Join(err, last(), lines.Flush())
 }
 
 // act runs the command.
@@ -276,7 +293,7 @@ func (r *run) act(ctx context.Context) (int, error) {
 	case "plan":
 		return r.plan(ctx)
 	default:
-		return r.cli(ctx, r.inv.Argv(), r.env, nil)
+		return r.command(ctx)
 	}
 }
 

@@ -141,22 +141,9 @@ func TestApplyable(t *testing.T) {
 		`{"output_changes":{"a":{"actions":["update"]}}}`:                                         true,
 		`nonsense`: true,
 	} {
-		if got := applyable([]byte(text)); got != want {
+		if got, _ := outlined([]byte(text)); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
-	}
-}
-
-func TestStaleness(t *testing.T) {
-	t.Parallel()
-	s := &staleness{}
-	for _, part := range []string{"Error: Saved pl", "an is st"} {
-		if _, err := io.WriteString(s, part); err != nil || s.seen() {
-			t.Fatalf("after %q: %v", part, s.seen())
-		}
-	}
-	if _, err := io.WriteString(s, "ale\n"); err != nil || !s.seen() {
-		t.Error("the message in three parts was not seen")
 	}
 }
 

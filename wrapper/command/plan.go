@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
@@ -23,8 +24,9 @@ const maxPlan = 1 << 30
 // more can be said: an -out of our own would change what Terraform prints.
 func (r *run) plan(ctx context.Context) (int, error) {
 	stop := r.meter.during(doingPlan, nil)
-	code, err := r.cli(ctx, r.inv.Argv(), r.env, nil)
+	code, err := r.command(ctx)
 	stop()
+	r.leaveState(ctx) // the CLI has given up its lock
 	planned := code == 0 || (code == 2 && r.opts.DetailedExitCode)
 	if err != nil || !planned || r.opts.Out == "" || r.opts.Unclear || r.workdir.Remote() {
 		return code, err
@@ -49,6 +51,8 @@ type savedPlan struct {
 	calls int
 	// applyable is false when there is nothing to apply.
 	applyable bool
+	// actions are what it does, such as "create", to which address.
+	actions map[string]string
 }
 
 // showPlan is the JSON form of a saved plan.
@@ -77,7 +81,9 @@ func (r *run) understand(ctx context.Context, text []byte) (*savedPlan, error) {
 		return nil, err
 	}
 	r.gate.Plan(plan)
-	return &savedPlan{Plan: plan, calls: len(plan.Operations()), applyable: applyable(text)}, nil
+	saved := &savedPlan{Plan: plan, calls: len(plan.Operations())}
+	saved.applyable, saved.actions = outlined(text)
+	return saved, nil
 }
 
 // readPlan does both.
@@ -103,33 +109,54 @@ func madeAt(text []byte) (time.Time, bool) {
 	return plan.Timestamp.Add(time.Second - time.Nanosecond), true
 }
 
-// applyable says whether the CLI would ask for approval of a plan. Versions
-// that do not say so themselves have told it by the actions.
-func applyable(text []byte) bool {
-	var plan struct {
-		Applyable *bool `json:"applyable"`
-		Resources []struct {
-			Change change `json:"change"`
-		} `json:"resource_changes"`
-		Outputs map[string]change `json:"output_changes"`
+// outline is what the JSON form of a plan says of its changes as a whole.
+type outline struct {
+	Applyable *bool `json:"applyable"`
+	Resources []struct {
+		Address string `json:"address"`
+		Deposed string `json:"deposed"`
+		Change  change `json:"change"`
+	} `json:"resource_changes"`
+	Outputs map[string]change `json:"output_changes"`
+}
+
+// outlined says whether there is anything to apply, and what is done to which
+// address. A plan that is not understood may do anything.
+func outlined(text []byte) (applyable bool, actions map[string]string) {
+	var o outline
+	if json.Unmarshal(text, &o) != nil {
+		return true, nil
 	}
-	if err := json.Unmarshal(text, &plan); err != nil {
-		return true
-	}
-	if plan.Applyable != nil {
-		return *plan.Applyable
-	}
-	for _, r := range plan.Resources {
+	return o.applyable(), o.actions()
+}
+
+// actions are what the plan does, to which address.
+func (o outline) actions() map[string]string {
+	actions := map[string]string{}
+	for _, r := range o.Resources {
 		if r.Change.does() {
-			return true
+			address := r.Address
+			if r.Deposed != "" {
+				address += " (deposed " + r.Deposed + ")"
+			}
+			actions[address] = r.Change.name()
 		}
 	}
-	for _, o := range plan.Outputs {
-		if o.does() {
-			return true
+	for name, c := range o.Outputs {
+		if c.does() {
+			actions["output."+name] = c.name()
 		}
 	}
-	return false
+	return actions
+}
+
+// applyable says whether the CLI would ask for approval of the plan. Versions
+// that do not say so themselves have told it by the actions.
+func (o outline) applyable() bool {
+	if o.Applyable != nil {
+		return *o.Applyable
+	}
+	return len(o.actions()) > 0
 }
 
 // change is what a plan says of the actions of one change.
@@ -139,4 +166,12 @@ type change struct {
 
 func (c change) does() bool {
 	return slices.ContainsFunc(c.Actions, func(a string) bool { return a != "no-op" && a != "read" })
+}
+
+// name is what people call the actions, in one word.
+func (c change) name() string {
+	if slices.Contains(c.Actions, "create") && slices.Contains(c.Actions, "delete") {
+		return "replace"
+	}
+	return strings.Join(c.Actions, " and ")
 }

@@ -38,11 +38,14 @@ case "$1" in
 version) echo '{"terraform_version":"1.11.4"}' ;;
 plan)
   for a in "$@"; do case "$a" in -out=*) echo plan > "${a#-out=}"; chmod 644 "${a#-out=}"; echo "${a#-out=}" > "$dir/planfile" ;; esac; done
-  cat "$dir/plan.out" ;;
+  cat "$dir/plan.out"
+  [ -f "$dir/slip" ] && mv "$dir/slip" terraform.tfstate ;;
+state) cat "$dir/state.json" ;;
 show) cat "$dir/plan.json" ;;
 apply|destroy) cat "$dir/apply.out"; [ -f "$dir/apply.err" ] && cat "$dir/apply.err" >&2 && mv "$dir/apply.err" "$dir/apply.once" && exit 1 ;;
 *) echo "native $*" ;;
 esac
+[ -f "$dir/err.$1" ] && cat "$dir/err.$1" >&2
 [ -f "$dir/code.$1" ] && exit "$(cat "$dir/code.$1")"
 exit 0
 `

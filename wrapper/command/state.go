@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"time"
 
 	"github.com/tfweaver/tfweaver/wrapper/gatekeeper"
 	"github.com/tfweaver/tfweaver/wrapper/intercept"
@@ -48,7 +49,7 @@ func (r *run) enterState(ctx context.Context) (ok bool, code int, err error) {
 	if !r.locksState() {
 		return true, 0, nil
 	}
-	waited := false
+	waited, begun := false, time.Now()
 	entering, stop := r.app.interruptible(ctx)
 	defer stop()
 	err = r.gate.EnterState(entering, gatekeeper.State{
@@ -59,6 +60,7 @@ func (r *run) enterState(ctx context.Context) (ok bool, code int, err error) {
 		return false, 0, cause
 	}
 	if waited && err == nil {
+		r.waited = time.Since(begun)
 		r.session.SetPhase(phasePlanning)
 	}
 	var refusal *intercept.Refusal
