@@ -81,12 +81,18 @@ type LaunchError struct {
 	Path string
 	// Trace is the panic trace that the process printed; empty when none.
 	Trace string
-	Err   error
+	// Output is the last of what it printed to standard error beside log lines
+	// and the trace.
+	Output string
+	Err    error
 }
 
 // Error names the executable and the reason.
 func (e *LaunchError) Error() string {
-	text := fmt.Sprintf("start provider %s: %v", e.Path, e.Err)
+	text := strings.TrimRight(fmt.Sprintf("start provider %s: %v", e.Path, e.Err), "\n")
+	if e.Output != "" {
+		text += "\nIts standard error was:\n" + e.Output
+	}
 	if e.Trace != "" {
 		text += "\n" + e.Trace
 	}
@@ -119,7 +125,7 @@ func Launch(ctx context.Context, command Command) (*Process, error) {
 	}
 	if err != nil {
 		p.Kill()
-		return nil, &LaunchError{Path: command.Path, Trace: p.Trace(), Err: err}
+		return nil, &LaunchError{Path: command.Path, Trace: p.Trace(), Output: p.trace.Last(), Err: err}
 	}
 	p.sender = identify(p.PID(), command)
 	return p, nil

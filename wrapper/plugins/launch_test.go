@@ -98,6 +98,16 @@ func TestLaunchFailures(t *testing.T) {
 	}
 }
 
+// A provider that says nothing is given up in time, with what it had to say.
+func TestLaunchHangs(t *testing.T) {
+	t.Parallel()
+	script := writeFile(t, filepath.Join(t.TempDir(), "hangs"), "#!/bin/sh\necho 'waiting for the moon' >&2\nexec sleep 600\n", 0o700)
+	_, err := Launch(t.Context(), Command{Path: script, StartTimeout: time.Second})
+	if err == nil || !strings.Contains(err.Error(), "timeout") || !strings.Contains(err.Error(), "waiting for the moon") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestLaunchIsAbandoned(t *testing.T) {
 	t.Parallel()
 	script := writeFile(t, filepath.Join(t.TempDir(), "slow"), "#!/bin/sh\nexec sleep 600\n", 0o700)

@@ -21,7 +21,15 @@ type traceWriter struct {
 	line    []byte
 	inTrace bool
 	trace   strings.Builder
+	// last are the last lines that are no log lines.
+	last []string
 }
+
+// maxLast bounds how many lines are kept, maxLine each of them, in bytes.
+const (
+	maxLast = 10
+	maxLine = 1000
+)
 
 // Write takes any part of the stream and never fails.
 func (w *traceWriter) Write(p []byte) (int, error) {
@@ -48,13 +56,32 @@ func (w *traceWriter) endLine() {
 		w.inTrace = true
 	}
 	// Log lines of other goroutines come between; they are JSON objects.
-	if !w.inTrace || strings.HasPrefix(line, `{"@`) {
+	if strings.HasPrefix(line, `{"@`) {
+		return
+	}
+	if !w.inTrace {
+		w.keep(line)
 		return
 	}
 	if w.trace.Len()+len(line) < maxTrace {
 		w.trace.WriteString(line)
 		w.trace.WriteByte('\n')
 	}
+}
+
+// keep remembers one of the last lines.
+func (w *traceWriter) keep(line string) {
+	if len(w.last) == maxLast {
+		w.last = w.last[1:]
+	}
+	w.last = append(w.last, line[:min(len(line), maxLine)])
+}
+
+// Last returns the last lines outside of a trace.
+func (w *traceWriter) Last() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.TrimSpace(strings.Join(w.last, "\n"))
 }
 
 // String returns the trace so far.
