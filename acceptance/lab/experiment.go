@@ -38,6 +38,8 @@ type Experiment struct {
 	runs []*Run
 	// homes are those of workspaces elsewhere.
 	homes []string
+	// locks are the lock files as init has left them.
+	locks map[*Workspace]string
 }
 
 // Experiment sets one up. Close it to stop what it started.
@@ -50,7 +52,7 @@ func (l *Lab) Experiment(ctx context.Context, setup Setup) (e *Experiment, err e
 	if err != nil {
 		return nil, fmt.Errorf("make a home: %w", err)
 	}
-	e = &Experiment{Lab: l, setup: setup, home: home}
+	e = &Experiment{Lab: l, setup: setup, home: home, locks: make(map[*Workspace]string)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, e.Close())
@@ -81,7 +83,7 @@ func (e *Experiment) Close() error {
 	if e.Cloud != nil {
 		errs = append(errs, e.Cloud.stop())
 	}
-	errs = append(errs, e.StopCoordinator(), e.stopElsewhere(), os.RemoveAll(e.home))
+	errs = append(errs, e.StopCoordinator(), e.stopElsewhere(), e.checkLocks(), os.RemoveAll(e.home))
 	return errors.Join(errs...)
 }
 

@@ -52,7 +52,7 @@ func (l *Lab) template(ctx context.Context, e *Experiment, preamble string) (str
 
 // initialiseLike gives a workspace what init has put into another folder.
 func (w *Workspace) initialiseLike(template string) error {
-	for _, name := range []string{".terraform", ".terraform.lock.hcl"} {
+	for _, name := range []string{".terraform", lockFile} {
 		from, to := filepath.Join(template, name), filepath.Join(w.Dir, name)
 		info, err := os.Stat(from)
 		switch {
@@ -66,5 +66,5 @@ func (w *Workspace) initialiseLike(template string) error {
 			return fmt.Errorf("initialise workspace %s: %w", w.Actor, err)
 		}
 	}
-	return nil
+	return w.locked()
 }

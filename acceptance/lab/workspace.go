@@ -5,6 +5,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -127,6 +128,9 @@ func (e *Experiment) FromFolder(ctx context.Context, actor, folder string) (*Wor
 
 // Write puts a file into the workspace.
 func (w *Workspace) Write(name, text string) error {
+	if name == lockFile {
+		w.Unlocked()
+	}
 	if err := os.WriteFile(filepath.Join(w.Dir, name), []byte(text), 0o600); err != nil {
 		return fmt.Errorf("workspace %s: %w", w.Actor, err)
 	}
@@ -144,7 +148,7 @@ func (w *Workspace) Init(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return run.MustSucceed()
+	return errors.Join(run.MustSucceed(), w.locked())
 }
 
 // Resources are the addresses in the workspace's state.
