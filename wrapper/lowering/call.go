@@ -97,11 +97,15 @@ func bindGroup(address string, together []*step, create *step) {
 		s.group = address
 		switch {
 		case s.deposed != "":
-			s.after = []admission.CallID{create.id}
+			s.comesAfter(create)
 		case previous == nil:
 			previous = s
 		default:
-			s.after = []admission.CallID{previous.id}
+			s.comesAfter(previous)
 		}
 	}
+}
+
+func (s *step) comesAfter(other *step) {
+	s.after, other.awaited = []admission.CallID{other.id}, true
 }

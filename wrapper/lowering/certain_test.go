@@ -69,10 +69,13 @@ func TestACertainCallLeavesTheOthers(t *testing.T) {
 func TestUpdatesToTheSameFromDifferent(t *testing.T) {
 	t.Parallel()
 	p := planOf(t, lowering.Sources{}, "",
-		`"actions":["update"],"before":{"n":"1"},"after":{"n":"2"}`,
-		`"actions":["update"],"before":{"n":"0"},"after":{"n":"2"}`)
-	wantName(t, p.MatchCall(callOf(intercept.Update, []string{"0"}, []string{"2"})), "x_y.b")
-	wantName(t, p.MatchCall(callOf(intercept.Update, []string{"1"}, []string{"2"})), "x_y.a")
+		`"actions":["update"],"before":{"n":"1","on":true},"after":{"n":"2"}`,
+		`"actions":["update"],"before":{"n":"1","on":false},"after":{"n":"2"}`)
+	call := callOf(intercept.Update, nil, []string{"2"})
+	for on, want := range map[bool]string{true: "x_y.a", false: "x_y.b"} {
+		call.Prior = cty.ObjectVal(map[string]cty.Value{"n": cty.StringVal("1"), "on": cty.BoolVal(on)})
+		wantName(t, p.MatchCall(call), want)
+	}
 }
 
 // A create that may be that of either lets the delete of either come next.
@@ -87,9 +90,10 @@ func TestSuccessOfOneOfTwins(t *testing.T) {
 // A call that no change fits may have been any: nothing follows from its success.
 func TestSuccessOfAnUnknownCall(t *testing.T) {
 	t.Parallel()
-	const replace = `"actions":["create","delete"],"before":{"n":"old"},"after":{"n":"new"}`
-	p := planOf(t, lowering.Sources{}, "", replace, replace)
+	const replace = `"actions":["create","delete"],"before":{"n":"old"},"after":{"n":%q}`
+	p := planOf(t, lowering.Sources{}, "", fmt.Sprintf(replace, "one"), fmt.Sprintf(replace, "two"))
 	p.Succeeded(p.MatchCall(callOf(intercept.Create, nil, []string{"other"})))
+	p.Succeeded(p.MatchCall(callOf(intercept.Create, nil, []string{"two"})))
 	wantName(t, p.MatchCall(callOf(intercept.Delete, []string{"old"}, nil)), "one of x_y.a, x_y.b")
 }
 

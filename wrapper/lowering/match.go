@@ -146,7 +146,9 @@ func (p *Plan) Succeeded(m Match) {
 		may = g.steps
 	}
 	for _, s := range may {
-		p.succeeded[s.id] = true
+		if s.awaited {
+			p.succeeded[s.id] = true
+		}
 	}
 }
 

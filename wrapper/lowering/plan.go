@@ -95,6 +95,8 @@ type step struct {
 	// that come first.
 	group string
 	after []admission.CallID
+	// awaited: it is one that another step comes after.
+	awaited bool
 	// provisioned: provisioners may run with the call.
 	provisioned bool
 	// planned is the planned state as Terraform knows it; that of op knows more
