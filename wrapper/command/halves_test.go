@@ -352,7 +352,7 @@ func TestLockedBy(t *testing.T) {
 		"With tfweaver, at this moment: alice (session alice-1, 'open the shop', awaiting approval, https://ci.example/7).": {alice},
 	} {
 		p := r.lockedBy(lock, colleagues)
-		for _, want := range []string{want, "mallory@bench has Terraform's own lock of the state for 40s (apply, version 1.11.4).", "It says: Nightly run.", "`terraform force-unlock 1234`", "-lock-timeout"} {
+		for _, want := range []string{want, "mallory@bench has Terraform's own lock of the state for 40s (apply, version 1.11.4).", `It says: "nightly run"`, "`terraform force-unlock 1234`", "-lock-timeout"} {
 			if !strings.Contains(p.Detail, want) {
 				t.Errorf("lacks %q:\n%s", want, p.Detail)
 			}

@@ -80,7 +80,8 @@ func (r *run) lockedBy(lock statelock.Lock, colleagues []coordinator.SessionStat
 	}
 	b.WriteString(".")
 	if lock.Info != "" {
-		b.WriteString(" It says: " + sentence(lock.Info))
+		// Its own words, and no full stop behind a link.
+		b.WriteString(" It says: \"" + lock.Info + "\"")
 	}
 	b.WriteString("\n\n" + colleaguesText(colleagues))
 	b.WriteString("Nothing was done. " + waitRemedy)
