@@ -282,7 +282,11 @@ func (r *run) cli(ctx context.Context, args []string, env arguments.Environment,
 		p.Stdout, last = changed, changed.Close
 	}
 	code, err := p.Run(ctx)
-	return code, errors.Join(err, last(), lines.Flush())
+	printed := errors.Join(last(), lines.Flush())
+	if err == nil && unread(printed) {
+		return brokenPipe, nil
+	}
+	return code, errors.Join(err, printed)
 }
 
 // act runs the command.

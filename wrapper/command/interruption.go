@@ -4,8 +4,10 @@
 package command
 
 import (
+	"errors"
 	"os"
 	"sync/atomic"
+	"syscall"
 )
 
 // interruption remembers that a run was told to end. The CLI that got the signal
@@ -29,3 +31,10 @@ func (r *run) ended() error {
 	}
 	return nil
 }
+
+// brokenPipe is the exit code that shells show of a CLI whose output nobody reads
+// any more: it dies of SIGPIPE.
+const brokenPipe = 128 + 13
+
+// unread says whether an output failed because its reader has gone away.
+func unread(err error) bool { return errors.Is(err, syscall.EPIPE) }
