@@ -35,7 +35,7 @@ func ourselves(t *testing.T) string {
 // for, and where (terraform issues 34732, 37233 and 32075).
 func TestC16TheHolderIsNamed(t *testing.T) {
 	t.Parallel()
-	s := store(t, map[string]string{"bob": "b0b"})
+	s := store(t, map[string]string{"bob": bobsPassword})
 	b := newBench(t, lab.Setup{Cloud: fast()})
 	if err := s.Plant("net", alicesLock); err != nil {
 		t.Fatal(err)
@@ -56,6 +56,9 @@ func TestC16TheHolderIsNamed(t *testing.T) {
 		says(t, name, run.Said(), `alice`, alicesIntent, alicesRun)
 		if n, most := strings.Count(run.Said(), ourselves(t)), strings.Count(control, ourselves(t)); n > most {
 			t.Errorf("%s names us as the holder %d times, the CLI alone %d times:\n%s", name, n, most, run.Said())
+		}
+		if strings.Contains(run.Said(), bobsPassword) {
+			t.Errorf("%s tells the password", name)
 		}
 		if s.Holder("net") != alicesLock {
 			t.Fatalf("after %s the lock is that of %q", name, s.Holder("net"))

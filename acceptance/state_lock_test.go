@@ -33,6 +33,7 @@ func (b *bench) on(s *lab.StateStore, state, actor, hcl string) *lab.Workspace {
 // Who holds the state in these tests.
 const (
 	alicesIntent = "move the database to the new network"
+	bobsPassword = "of-bob-alone"
 	alicesRun    = "https://ci.example.org/runs/42"
 	alicesLock   = `{"ID":"alice-ticket-42-7f3a","Operation":"OperationTypeApply","Who":"alice@ticket-42",` +
 		`"Info":"` + alicesIntent + ", " + alicesRun + `","Version":"1.11.4","Created":"2026-11-30T20:00:00Z","Path":""}`
