@@ -31,6 +31,8 @@ type attempt struct {
 	// before is what the plan before this one does; nil for the first.
 	before map[string]string
 	plan   *savedPlan
+	// warned are the warnings among the lines of JSON.
+	warned warnings
 }
 
 // twoSteps plans, asks for approval, and applies what was planned. In between
@@ -61,6 +63,8 @@ func (r *run) twoSteps(ctx context.Context) (int, error) {
 // between the two steps, so that nothing was applied.
 func (r *run) planAndApply(ctx context.Context, a *attempt) (code int, stale bool, err error) {
 	version, _ := r.localVersion()
+	a.warned = warnings{out: r.lines}
+	defer a.warned.release()
 	code, err = r.planHalf(ctx, a)
 	if code != 0 || err != nil {
 		return code, false, err
@@ -92,7 +96,7 @@ func (r *run) planAndApply(ctx context.Context, a *attempt) (code int, stale boo
 func (r *run) planHalf(ctx context.Context, a *attempt) (int, error) {
 	// Without this variable the CLI says what to do with the plan file.
 	env := r.halfEnv().With("TF_IN_AUTOMATION", "1")
-	h := step{args: r.planArgs(a), env: env, drop: dropAgain(a)}
+	h := step{args: r.planArgs(a), env: env, drop: later(a)}
 	stop := r.meter.during(doingPlan, nil)
 	code, err := r.take(ctx, &h)
 	stop()
@@ -123,7 +127,7 @@ func (r *run) applyHalf(ctx context.Context, a *attempt) (code int, stale bool, 
 	args := append(append([]string{}, r.inv.Global...), "apply")
 	args = append(args, r.lockArgs(r.opts.For(arguments.ApplyHalf, without...))...)
 	args = append(args, r.slots(a.plan), a.path)
-	h := step{args: args, env: r.halfEnv(), drop: repeated, destroy: r.inv.Command == "destroy", quiet: !a.last}
+	h := step{args: args, env: r.halfEnv(), drop: again(a), destroy: r.inv.Command == "destroy", quiet: !a.last}
 	before := r.gate.Submitted()
 	stop := r.meter.during("beginning to apply", func() bool { return r.gate.Submitted() != before })
 	code, err = r.take(ctx, &h)
@@ -156,12 +160,19 @@ func (r *run) lockArgs(args []string) []string {
 	return append(args, "-lock-timeout="+left.Round(time.Second).String())
 }
 
-// dropAgain leaves the version line of a repeated plan out.
-func dropAgain(a *attempt) func([]byte) bool {
-	if a.number == 1 {
-		return nil
+// later leaves out of the plan's lines what comes later, and in a repeated plan the
+// version.
+func later(a *attempt) func([]byte) bool {
+	return func(line []byte) bool {
+		return a.warned.plan(line) || a.number > 1 && typeOf(line) == "version"
 	}
-	return func(line []byte) bool { return typeOf(line) == "version" }
+}
+
+// again leaves out of the second half's lines what was said, and says before them
+// what was left out of the plan's.
+func again(a *attempt) func([]byte) bool {
+	a.warned.applying()
+	return func(line []byte) bool { return repeated(line) || a.warned.apply(line) }
 }
 
 // repeated says whether the second half says again what the first one said.
