@@ -166,7 +166,9 @@ func (p *permit) unreported(ctx context.Context, outcome client.Outcome, err err
 	alone := p.alone
 	p.mu.Unlock()
 	if outcome.Result != admission.NotSent && outcome.Result != admission.Lost && !alone {
-		p.lost(false)
+		p.gate.ledger.lost(views.Uncertain{
+			Address: p.name(), Tx: string(p.grant.Tx()), Seen: true, Failed: outcome.Result == admission.Errored, Exists: outcome.Exists,
+		})
 	}
 }
 

@@ -159,6 +159,8 @@ type inquiry struct {
 	quiet, begun bool
 	// failed counts the reads in a row that failed.
 	failed int
+	// seen is what was told of the last read.
+	seen views.Found
 	// earliest is when a read may begin whose finding was too early before.
 	earliest time.Time
 }
@@ -198,9 +200,31 @@ func (q *inquiry) settled(ctx context.Context) bool {
 	}
 	q.failed = 0
 	if !r.terminal || !q.proves(r) && began.Before(q.earliest) {
+		q.tell(r)
 		return false
 	}
 	return q.say(ctx, r)
+}
+
+// tell shows what was read that settles nothing yet, each time that it is
+// something else.
+func (q *inquiry) tell(r reading) {
+	found := views.Absent
+	switch {
+	case !r.terminal:
+		found = views.Busy
+	case r.exists:
+		found = views.Present
+	}
+	if found == q.seen {
+		return
+	}
+	q.seen = found
+	after := time.Duration(0)
+	if found != views.Busy {
+		after = max(time.Until(q.earliest), 0)
+	}
+	q.gate.view.Reading(views.Reading{Unknown: q.told, Found: found, After: after})
 }
 
 // proves says whether a finding settles the call whenever it was read: what a
@@ -222,6 +246,7 @@ func (q *inquiry) say(ctx context.Context, r reading) bool {
 		return true
 	case errors.As(err, &early):
 		q.earliest = time.Now().Add(early.After)
+		q.tell(r)
 		return false
 	case errors.Is(err, admission.ErrStatus), errors.Is(err, admission.ErrNoTx):
 		return true // somebody was faster

@@ -57,6 +57,7 @@ func (w *wait) after(earlier *wait) *wait {
 
 // show takes what the coordinator says about the wait.
 func (w *wait) show(news client.Waiting) {
+	news.Foreign = news.Foreign || stuck(news.Report)
 	w.patience.run(news.Foreign)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,6 +80,12 @@ func (w *wait) show(news client.Waiting) {
 		w.gate.view.Waiting(views.Waiting{Address: w.address, Report: report})
 		go w.remind(w.timer.C)
 	}
+}
+
+// stuck says whether a call with an unknown outcome is in the way: also one of
+// this very run ends by itself only if it can be read.
+func stuck(r conflict.Report) bool {
+	return slices.ContainsFunc(r.Conflicts, func(c conflict.Conflict) bool { return c.Holder != nil && c.Holder.State == conflict.Uncertain })
 }
 
 // turn notes from when on another session is in the way, or a sibling call.

@@ -107,6 +107,9 @@ type Uncertain struct {
 	// the cloud, as it does when it is told to stop; otherwise its answer was
 	// lost.
 	GaveUp bool
+	// Seen is true when this run knows the outcome, and only the coordinator
+	// could not be told; Failed and Exists are the outcome then.
+	Seen, Failed, Exists bool
 }
 
 // Modes in which a change goes on although something is in its way.
@@ -153,7 +156,24 @@ type Unknown struct {
 
 // Reading tells that this run reads an object, to find out how a call on it
 // ended.
-type Reading struct{ Unknown }
+type Reading struct {
+	Unknown
+	// Found is what was seen that settles nothing yet; empty at the beginning.
+	Found Found
+	// After is in how long that settles it if it is still so; 0 when that is not
+	// known.
+	After time.Duration
+}
+
+// Found is what a read showed.
+type Found string
+
+// What a read can show.
+const (
+	Absent  Found = "absent"
+	Present Found = "present"
+	Busy    Found = "busy" // an operation on the object is in progress
+)
 
 // Settled tells how such a call ended.
 type Settled struct {

@@ -42,6 +42,9 @@ type line struct {
 	Action string `json:"action,omitempty"`
 	Object string `json:"object,omitempty"`
 	Exists *bool  `json:"exists,omitempty"`
+	// What a read showed, and in how many seconds that would count.
+	Found string   `json:"found,omitempty"`
+	After *float64 `json:"after,omitempty"`
 	// Of the lines about changes that went on.
 	Mode     string `json:"mode,omitempty"`
 	By       string `json:"by,omitempty"`
@@ -130,7 +133,12 @@ func unknownLine(level, name string, u Unknown, message string) line {
 
 // Reading prints a weaver_reading line.
 func (j *JSON) Reading(r Reading) {
-	j.print(unknownLine("info", "weaver_reading", r.Unknown, reading(r)))
+	l := unknownLine("info", "weaver_reading", r.Unknown, reading(r))
+	l.Found = string(r.Found)
+	if r.After > 0 {
+		l.After = secondsOf(r.After)
+	}
+	j.print(l)
 }
 
 // Settled prints a weaver_settled line.

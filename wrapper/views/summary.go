@@ -136,12 +136,30 @@ func refusedLine(r Refused, waited time.Duration) string {
 
 // uncertainLine tells what keeps the locks, and the one thing that frees them.
 func uncertainLine(u Uncertain) string {
+	if u.Seen {
+		return toldNobody(u)
+	}
 	why := "its answer was lost"
 	if u.GaveUp {
 		why = "the provider stopped waiting for the cloud"
 	}
 	return fmt.Sprintf("%s was sent, and its outcome is unknown: %s. Others that need it wait until it is settled.\n"+
 		"    Look at it in the cloud, then %s.", u.Address, why, resolveCommand(u.Tx))
+}
+
+// toldNobody tells of a call that ended before the eyes of this run, and the one
+// way to let the coordinator know.
+func toldNobody(u Uncertain) string {
+	fate, option := "succeeded", "-gone"
+	if u.Failed {
+		fate = "failed"
+	}
+	there := "is not there"
+	if u.Exists {
+		there, option = "is there", "-exists"
+	}
+	return fmt.Sprintf("%s %s, and its object %s; the coordinator could not be told. It takes the outcome for unknown, and others that need it wait until it is settled.\n"+
+		"    Type `tfweaver resolve %s -reason TEXT %s`.", u.Address, fate, there, u.Tx, option)
 }
 
 // halfDoneLine tells of a replace that stopped between its calls: others may

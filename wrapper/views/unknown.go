@@ -17,7 +17,34 @@ func (h *Human) Unreadable(u Unreadable) {
 }
 
 func reading(r Reading) string {
+	if r.Found != "" {
+		return fmt.Sprintf("%s: Read, and %s; how %s ended is not settled by that yet%s", r.object(), seenAs(r.Found), r.call(), settles(r))
+	}
 	return fmt.Sprintf("%s: Reading it to find out how %s ended", r.object(), r.call())
+}
+
+func seenAs(f Found) string {
+	switch f {
+	case Absent:
+		return "it is not there"
+	case Present:
+		return "it is there"
+	default:
+		return "an operation on it is in progress"
+	}
+}
+
+// settles says from when on the same finding would count: until then what was
+// sent may still show.
+func settles(r Reading) string {
+	switch {
+	case r.Found == Busy:
+		return ": it is read again until that has ended"
+	case r.After > 0:
+		return fmt.Sprintf(": what was sent may still show. It counts in %s if it is still so", span(r.After))
+	default:
+		return ": what was sent may still show"
+	}
 }
 
 func settled(s Settled) string {

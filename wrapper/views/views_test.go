@@ -103,7 +103,7 @@ func show(v View) {
 	v.Passed(Passed{Address: r.Address, Tx: r.ID, Mode: WaitOnly, Reason: "it waited as long as -weaver-wait allows", Report: &r})
 	v.Passed(Passed{Address: r.Address, Mode: Offline, Reason: "the coordinator cannot be reached"})
 	lost := Unknown{Tx: "t7", Action: "create", Address: "simcloud_subnet.a", Object: "/net/a", Whose: `alice ("add app subnet")`}
-	v.Reading(Reading{lost})
+	v.Reading(Reading{Unknown: lost})
 	v.Settled(Settled{Unknown: lost, Exists: true})
 	v.Unreadable(Unreadable{Unknown: Unknown{Tx: "t8"}, Reason: "its id is not known, because the cloud chooses it"})
 	v.Problem(Problem{Summary: "No way"})

@@ -62,6 +62,9 @@ func decided(r Report, here bool) []Advice {
 // revision is the way out of a refusal.
 func revision(r Report) string {
 	if c := foremost(r); c != nil && c.Capacity != nil {
+		if c.Capacity.Asked > c.Capacity.Limit {
+			return "raise the limit of " + c.Capacity.Bucket + ", or ask for less"
+		}
 		return "raise the limit of " + c.Capacity.Bucket + ", free some, or run it again when less is in flight" + orAsk(r)
 	}
 	if len(dependents(r)) == 0 {
@@ -107,9 +110,9 @@ func inspect(r Report) Advice {
 // settle is how to record an outcome that only a person can find out: whichever
 // of the two commands is true.
 func settle(tx string) []Advice {
-	command := "tfweaver resolve " + tx + " --reason TEXT "
+	command := "tfweaver resolve " + tx + " -reason TEXT "
 	return []Advice{
-		{Verb: "verify", Command: command + "--exists", Text: "when the object is there"},
-		{Verb: "verify", Command: command + "--gone", Text: "when the object is not there"},
+		{Verb: "verify", Command: command + "-exists", Text: "when the object is there"},
+		{Verb: "verify", Command: command + "-gone", Text: "when the object is not there"},
 	}
 }

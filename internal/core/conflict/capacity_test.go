@@ -64,6 +64,34 @@ func TestShortage(t *testing.T) {
 	lacks(t, Text(never), "The plan is refused: 19 asked of cores, limit 20: 2 used", "Raise the limit or free some")
 }
 
+// TestNeverFits: what is more than the limit has nothing to do with others.
+func TestNeverFits(t *testing.T) {
+	t.Parallel()
+	s := tell(t, admission.Queue)
+	s.measure(20, 2)
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-1", Request: fleet("net-7", 12)})
+	s.do(admission.Submit{Stamp: s.at(), ID: "t-2", Request: fleet("web-3", 21)})
+	never := Build(s.State, "t-2", "web-3")
+	lacks(t, Text(never), "The plan is refused: 21 asked of cores, which can never fit: the limit is 20.", "Raise the limit or ask for less, then run again")
+	if len(never.Actions) == 0 || never.Actions[0].Text != "raise the limit of cores, or ask for less" {
+		t.Errorf("advice %+v", never.Actions)
+	}
+}
+
+// TestPlaceOfACount: a quota is one of many that have its name.
+func TestPlaceOfACount(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{
+		"/subscriptions/s/providers/P/locations/westeurope/quotas/cores": "4 asked of quota cores in westeurope, limit 8: 1 used",
+		"r/quotas/cores": "4 asked of quota cores, limit 8: 1 used",
+	} {
+		r := Report{ID: "t-1", Decision: Reject, Conflicts: []Conflict{{
+			Resource: Resource{CloudID: id, Type: "sim_quota"}, Capacity: &Capacity{Bucket: "cores", Limit: 8, Used: 1, Asked: 4},
+		}}}
+		lacks(t, Text(r), want)
+	}
+}
+
 // TestTakers: where nothing is in flight any more, the report names those whose
 // finished changes took what is in use.
 func TestTakers(t *testing.T) {

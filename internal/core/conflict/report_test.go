@@ -381,7 +381,7 @@ func TestResolveOnlyForUncertain(t *testing.T) {
 			tx := map[string]string{"uncertain": "t-11", "lost": "t-12", "lost far down": "t-12"}[name]
 			var want []string
 			if tx != "" {
-				want = []string{"tfweaver resolve " + tx + " --reason TEXT --exists", "tfweaver resolve " + tx + " --reason TEXT --gone"}
+				want = []string{"tfweaver resolve " + tx + " -reason TEXT -exists", "tfweaver resolve " + tx + " -reason TEXT -gone"}
 			}
 			var told []string
 			for _, a := range r.Actions {
@@ -392,7 +392,7 @@ func TestResolveOnlyForUncertain(t *testing.T) {
 			if !slices.Equal(told, want) {
 				t.Errorf("%s for %q: %q, want %q", name, viewer, told, want)
 			}
-			if text := Text(r); tx != "" && (!strings.Contains(text, "`"+want[0]+"`") || !strings.Contains(text, "`--gone`")) {
+			if text := Text(r); tx != "" && (!strings.Contains(text, "`"+want[0]+"`") || !strings.Contains(text, "`-gone`")) {
 				t.Errorf("%s for %q: %s", name, viewer, text)
 			}
 		}

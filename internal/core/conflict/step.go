@@ -10,11 +10,11 @@ import "strings"
 // does not advise to ask it again.
 func nextSteps(r Report) []string {
 	if id := unsettled(r); id != "" {
-		command := "`tfweaver resolve " + id + " --reason TEXT --exists`"
+		command := "`tfweaver resolve " + id + " -reason TEXT -exists`"
 		return []string{
-			"Look at it in the cloud, then " + command + " (it is there) or `--gone` (it is not).",
-			"Look, then " + command + " (it is there) or `--gone` (it is not).",
-			"Look, then " + command + " or `--gone`.",
+			"Look at it in the cloud, then " + command + " (it is there) or `-gone` (it is not).",
+			"Look, then " + command + " (it is there) or `-gone` (it is not).",
+			"Look, then " + command + " or `-gone`.",
 		}
 	}
 	step, why := step(r), ""
@@ -49,6 +49,8 @@ func step(r Report) string {
 	switch c := foremost(r); {
 	case c != nil && c.Failed != "":
 		return "Mend that first, then run again"
+	case c != nil && c.Capacity != nil && c.Capacity.Asked > c.Capacity.Limit:
+		return "Raise the limit or ask for less, then run again"
 	case c != nil && c.Capacity != nil && c.Capacity.Hopeless:
 		return "Raise the limit or free some" + orAsk(r) + ", then run again"
 	case c != nil && c.Capacity != nil:

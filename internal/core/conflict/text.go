@@ -181,6 +181,10 @@ func shortage(r Report, c Conflict, d detail) string {
 	if what != x.Bucket && !strings.HasSuffix(what, " "+x.Bucket) {
 		what = strings.TrimSpace(what + " " + x.Bucket)
 	}
+	what += place(c.Resource, d)
+	if x.Asked > x.Limit { // nobody else has to do with it
+		return fmt.Sprintf("%d asked of %s, which can never fit: the limit is %d", x.Asked, what, x.Limit)
+	}
 	text := fmt.Sprintf("%d asked of %s, limit %d: %d used, %d reserved", x.Asked, what, x.Limit, x.Used, x.Reserved)
 	if x.Doubt > 0 {
 		text = fmt.Sprintf("%d asked of %s, limit %d: %d used, which may be with %d of the %d reserved",
@@ -201,6 +205,16 @@ func shortage(r Report, c Conflict, d detail) string {
 	default:
 		return text + ", by " + who(h, d)
 	}
+}
+
+// place is what the owner of a count is in, where its id says so: there is a quota
+// of cores in each region.
+func place(r Resource, d detail) string {
+	parts := strings.Split(r.CloudID, "/")
+	if n := len(parts); n > 5 {
+		return " in " + segment(parts[n-3], d)
+	}
+	return ""
 }
 
 // doing is what the holder does to the resource, up to the name of the holder.
