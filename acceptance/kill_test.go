@@ -16,9 +16,14 @@ import (
 // has seen how the killed call ended.
 func TestKillsAtRandomMoments(t *testing.T) {
 	t.Parallel()
-	const kills, seed = 12, 41
-	series := killing.Series(shared, seed)
-	series.Wanted, series.Together, series.Progress = kills, 3, t.Logf
+	playRounds(t, 41, killing.Kills())
+}
+
+// playRounds plays a round of each kind, one at a time: two tests do so.
+func playRounds(t *testing.T, seed uint64, kinds []killing.Kind) {
+	t.Helper()
+	series := killing.Series(shared, seed, kinds...)
+	series.Wanted, series.Progress = len(kinds), t.Logf
 	results, err := series.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -30,9 +35,9 @@ func TestKillsAtRandomMoments(t *testing.T) {
 	}
 	t.Log(figures.String())
 	for round, what := range tally.Rounds {
-		t.Errorf("%v: %s", killing.Draw(seed, round), strings.Join(what, "; "))
+		t.Errorf("%v: %s", killing.DrawOf(kinds, seed, round), strings.Join(what, "; "))
 	}
-	if tally.Kills < kills || tally.Hot == 0 {
-		t.Errorf("%d kills, %d of them in the middle of a change: the test shows nothing", tally.Kills, tally.Hot)
+	if tally.Kills < len(kinds) || tally.Hot == 0 {
+		t.Errorf("%d rounds, %d of them in the middle of a change: the test shows nothing", tally.Kills, tally.Hot)
 	}
 }

@@ -31,10 +31,10 @@ type settings struct {
 func parse(args []string, stderr io.Writer) (s settings, err error) {
 	flags := flag.NewFlagSet("kill", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.IntVar(&s.rounds, "rounds", 300, "how many processes to kill")
+	flags.IntVar(&s.rounds, "rounds", 300, "how many runs to hit")
 	flags.IntVar(&s.together, "together", 2, "experiments at a time")
 	flags.IntVar(&s.only, "only", -1, "repeat this round alone, and note nothing")
-	flags.Uint64Var(&s.seed, "seed", 1, "what the moments and targets are drawn from")
+	flags.Uint64Var(&s.seed, "seed", 1, "what the kinds, victims and moments are drawn from")
 	flags.StringVar(&s.out, "out", "build/kill", "folder for notes and reports; rounds that are noted there are not repeated")
 	if err := flags.Parse(args); err != nil {
 		return s, err
@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		err = fmt.Errorf("%d of %d rounds broke something; what they said is in %s", tally.Broken, tally.Kills, s.out)
 	}
 	if err == nil && tally.Kills < s.rounds {
-		err = fmt.Errorf("only %d of %d kills", tally.Kills, s.rounds)
+		err = fmt.Errorf("only %d of %d rounds hit their victim", tally.Kills, s.rounds)
 	}
 	return err
 }

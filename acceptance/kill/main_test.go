@@ -37,7 +37,7 @@ func TestSettings(t *testing.T) {
 func TestFiguresAreWritten(t *testing.T) {
 	t.Parallel()
 	s := settings{seed: 5, out: filepath.Join(t.TempDir(), "new")}
-	if err := figures(s, killing.TallyOf([]killing.Result{{Killed: true, Target: killing.Daemon}})); err != nil {
+	if err := figures(s, killing.TallyOf([]killing.Result{{Killed: true, Kind: killing.Daemon}})); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(s.out, "seed-5.json"))
@@ -45,7 +45,7 @@ func TestFiguresAreWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got killing.Tally
-	if err := json.Unmarshal(text, &got); err != nil || got.Kills != 1 || got.ByTarget[killing.Daemon] != 1 {
+	if err := json.Unmarshal(text, &got); err != nil || got.Kills != 1 || got.Kinds[killing.Daemon].Rounds != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

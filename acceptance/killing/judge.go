@@ -25,8 +25,15 @@ func (p *play) judge(ctx context.Context) error {
 		return err
 	}
 	p.judgeExits(log)
+	if err := p.judgeVictim(); err != nil {
+		return err
+	}
 	judgeCloud(&p.result, log)
 	if err := p.judgeProcesses(ctx); err != nil {
+		return err
+	}
+	p.judgeStateLock()
+	if err := p.judgeFolders(ctx); err != nil {
 		return err
 	}
 	journal, err := p.journal(ctx)
@@ -45,8 +52,9 @@ func (p *play) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.judgeHeld(told)
 	judgeKept(&p.result, log, lifecycles(journal.State), states)
-	return nil
+	return p.judgeUsable(ctx)
 }
 
 // quiet waits until the cloud has ended what it was at, and returns its log.
@@ -72,7 +80,7 @@ func (p *play) judgeExits(log activity.Log) {
 	for name, r := range p.runs {
 		switch {
 		case name == p.round.Victim, r.ExitCode == 0:
-		case p.round.Target == Daemon && r.ExitCode == unreachable && !wroteAny(log, name):
+		case p.round.Kind == Daemon && r.ExitCode == unreachable && !wroteAny(log, name):
 		default:
 			p.result.broke("%s ended with exit code %d", name, r.ExitCode)
 		}

@@ -5,7 +5,9 @@ package killing
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,16 +18,16 @@ import (
 // lookPeriod is how often a process is looked for that is not there yet.
 const lookPeriod = 5 * time.Millisecond
 
-// kill kills the target when its time has come, or as soon as it exists. It does
-// nothing if the session has ended before that.
+// kill hits the victim when its time has come; a process that is to be killed as
+// soon as it exists. It does nothing if the session has ended before that.
 func (p *play) kill(ctx context.Context) error {
 	from := p.started
 	if p.round.Victim != "" {
 		from = p.startOf(p.round.Victim)
 	}
 	due := from
-	if p.round.FromCall {
-		if err := p.awaitCall(ctx); err != nil {
+	if p.round.Moment != AnyTime && p.round.Moment != Starting {
+		if err := p.awaitMoment(ctx); err != nil {
 			return err
 		}
 		due = time.Now()
@@ -33,13 +35,19 @@ func (p *play) kill(ctx context.Context) error {
 	if err := sleepUntil(ctx, due.Add(p.round.Delay)); err != nil {
 		return err
 	}
+	if slices.Contains(Signals(), p.round.Kind) {
+		if p.over() {
+			return nil
+		}
+		return p.hit(ctx, from, p.strike)
+	}
 	for !p.over() {
 		target, ok, err := p.target()
 		if err != nil {
 			return err
 		}
 		if ok {
-			return p.hit(target, from)
+			return p.hit(ctx, from, func(context.Context) error { return target.Kill() })
 		}
 		if err := sleepUntil(ctx, time.Now().Add(lookPeriod)); err != nil {
 			return err
@@ -61,20 +69,33 @@ func (p *play) awaitCall(ctx context.Context) error {
 	})
 }
 
-// hit kills a process and notes what the cloud was at.
-func (p *play) hit(target lab.Process, from time.Time) error {
-	if err := target.Kill(); err != nil {
-		return err
-	}
+// hit strikes, and notes what the cloud was at.
+func (p *play) hit(ctx context.Context, from time.Time, strike func(context.Context) error) error {
 	now := time.Now()
 	p.killed, p.result.Killed, p.result.DelayS = now, true, now.Sub(from).Seconds()
 	log, err := p.e.Cloud.Log()
+	if err != nil {
+		return err
+	}
 	for _, o := range log.Operations {
 		if !o.Done() {
 			p.result.InFlight++
 		}
 	}
-	return err
+	if err := strike(ctx); err != nil {
+		return err
+	}
+	return errors.Join(p.melt(), p.approve())
+}
+
+// melt lets a frozen coordinator go on.
+func (p *play) melt() error {
+	if p.thaw == nil {
+		return nil
+	}
+	thaw := p.thaw
+	p.thaw = nil
+	return thaw()
 }
 
 // over says whether there will be nothing to kill any more.
@@ -92,7 +113,7 @@ func (p *play) over() bool {
 
 // target is the process to kill, if it is there.
 func (p *play) target() (lab.Process, bool, error) {
-	switch p.round.Target {
+	switch p.round.Kind {
 	case Wrapper:
 		return lab.Process{PID: p.runs[p.round.Victim].PID(), Program: "tfweaver"}, true, nil
 	case Daemon:
@@ -103,17 +124,17 @@ func (p *play) target() (lab.Process, bool, error) {
 		return lab.Process{}, false, err
 	}
 	for _, process := range all {
-		if p.isTarget(all, process) {
+		if p.isVictim(all, process) {
 			return process, true, nil
 		}
 	}
 	return lab.Process{}, false, nil
 }
 
-// isTarget says whether a process is the one to kill, of those that are started
+// isVictim says whether a process is the one to kill, of those that are started
 // by others.
-func (p *play) isTarget(all []lab.Process, process lab.Process) bool {
-	if p.round.Target == Coordinator {
+func (p *play) isVictim(all []lab.Process, process lab.Process) bool {
+	if p.round.Kind == Coordinator {
 		pid, err := p.e.CoordinatorPID()
 		return err == nil && pid == process.PID
 	}
@@ -121,7 +142,7 @@ func (p *play) isTarget(all []lab.Process, process lab.Process) bool {
 		if below.PID != process.PID {
 			continue
 		}
-		if p.round.Target == Provider {
+		if p.round.Kind == Provider {
 			return strings.HasPrefix(process.Program, "terraform-provider-") || strings.HasPrefix(process.Program, "provider")
 		}
 		return process.Program == programOf(p.e.Lab.CLI.Path)

@@ -45,20 +45,20 @@ func broken(judge func(*Result)) string {
 
 func TestDrawIsRepeatableAndHitsAll(t *testing.T) {
 	t.Parallel()
-	targets, victims := make(map[Target]int), make(map[string]int)
+	kinds, victims := make(map[Kind]int), make(map[string]int)
 	for n := range 200 {
 		r := Draw(7, n)
 		if diff := cmp.Diff(r, Draw(7, n)); diff != "" {
 			t.Fatalf("-once +again\n%s", diff)
 		}
-		if (r.Victim == "") != r.Target.serves() || r.Delay > longestDelay {
+		if (r.Victim == "") != r.Kind.serves() || r.Delay > r.Moment.longest() {
 			t.Errorf("%v", r)
 		}
-		targets[r.Target]++
+		kinds[r.Kind]++
 		victims[r.Victim]++
 	}
-	if len(targets) != len(Targets()) || len(victims) != len(sessions())+1 {
-		t.Errorf("drawn are %v of %v", targets, victims)
+	if len(kinds) != len(Kinds()) || len(victims) != len(sessions())+1 {
+		t.Errorf("drawn are %v of %v", kinds, victims)
 	}
 	if cmp.Equal(Draw(7, 0), Draw(8, 0)) {
 		t.Error("another seed gives the same round")
@@ -138,7 +138,7 @@ func TestResumedJudge(t *testing.T) {
 		{"", "carl", []activity.Operation{operation("carl", right, "carl1", 11+limit, 99)}},
 		{"", "anna", []activity.Operation{operation("carl", right, "carl1", 9, 12+limit), operation("carl", right, "carl2", 12+limit, 99)}},
 	} {
-		p := &play{round: Round{Target: Wrapper, Victim: c.victim}, killed: at(10)}
+		p := &play{round: Round{Kind: Wrapper, Victim: c.victim}, killed: at(10)}
 		p.judgeResumed(activity.Log{Operations: c.log}, nil)
 		got := strings.Join(p.result.Broken, "; ")
 		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
@@ -159,7 +159,7 @@ func TestUncertainAreCounted(t *testing.T) {
 		{uncertain: true, tx: told("t5", "c", "right", "c1", 0, 0, 0).tx},
 		{},
 	}
-	p := &play{round: Round{Target: Wrapper, Victim: "anna"}, killed: at(2)}
+	p := &play{round: Round{Kind: Wrapper, Victim: "anna"}, killed: at(2)}
 	p.countUncertain(activity.Log{Operations: []activity.Operation{operation("a", "left", "a9", 1, 5)}}, all)
 	r := p.result
 	if r.Uncertain != 5 || r.Read != 1 || r.Reported != 1 || r.Open != 2 || len(r.Broken) != 2 || r.SettledS != 4 {
@@ -192,11 +192,11 @@ func TestStateIDs(t *testing.T) {
 func TestTally(t *testing.T) {
 	t.Parallel()
 	tally := TallyOf([]Result{
-		{Target: Daemon, Killed: true, InFlight: 1, Uncertain: 2, Read: 1, Open: 1},
-		{Round: 1, Target: Daemon, Killed: true, BystanderS: 3, Broken: []string{"all"}},
+		{Kind: Daemon, Killed: true, InFlight: 1, Uncertain: 2, Read: 1, Open: 1},
+		{Round: 1, Kind: Daemon, Killed: true, BystanderS: 3, Broken: []string{"all"}},
 		{Round: 2},
 	})
-	if tally.Kills != 2 || tally.Missed != 1 || tally.Broken != 1 || tally.Hot != 1 || tally.Uncertain != 2 || tally.ByTarget[Daemon] != 2 {
+	if tally.Kills != 2 || tally.Missed != 1 || tally.Broken != 1 || tally.Hot != 1 || tally.Uncertain != 2 || tally.Kinds[Daemon].Rounds != 2 {
 		t.Errorf("%+v", tally)
 	}
 	var b strings.Builder

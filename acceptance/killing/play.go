@@ -21,6 +21,8 @@ const (
 	resumeLimit = lease + 5*time.Second
 	// endLimit is how long after a kill everybody must have ended.
 	endLimit = time.Minute
+	// waitLimit is how long a session waits for others.
+	waitLimit = endLimit - 10*time.Second
 	// roundLimit bounds a whole round.
 	roundLimit = 3 * time.Minute
 	// restartAfter is how long whoever looks after a daemon needs to start it again.
@@ -35,7 +37,12 @@ type play struct {
 	runs    map[string]*lab.Run
 	spaces  map[string]*lab.Workspace
 	started time.Time
-	// killed is when the process was killed; zero if there was none to kill.
+	// terminal or handled is the victim's run, where it is to get a signal.
+	terminal *lab.Terminal
+	handled  *lab.Handled
+	// thaw lets a frozen coordinator go on; nil where none is.
+	thaw func() error
+	// killed is when the victim was hit; zero if it had ended before.
 	killed time.Time
 	result Result
 }
@@ -53,9 +60,9 @@ func Play(ctx context.Context, l *lab.Lab, r Round) (result Result, report strin
 	}
 	p := &play{
 		round: r, e: e, runs: make(map[string]*lab.Run), spaces: make(map[string]*lab.Workspace),
-		result: Result{Round: r.Number, Seed: r.Seed, Target: r.Target, Victim: r.Victim},
+		result: Result{Round: r.Number, Seed: r.Seed, Kind: r.Kind, Victim: r.Victim, Moment: r.Moment, Drawn: r.String()},
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
+	defer func() { err = errors.Join(err, p.melt(), e.Close()) }()
 	if err := p.all(ctx); err != nil {
 		return p.result, e.Report(), fmt.Errorf("%v: %w", r, err)
 	}
@@ -99,21 +106,9 @@ func (p *play) prepare(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if p.round.Target == Daemon {
+	if p.round.Kind == Daemon {
 		p.daemon, err = p.e.StartDaemon(ctx)
 	}
-	return err
-}
-
-func (p *play) start(ctx context.Context, name string) (err error) {
-	args := []string{
-		"apply", "-auto-approve", "-no-color", "-weaver-lease=" + lease.String(),
-		"-weaver-wait=" + (endLimit - 10*time.Second).String(), "-weaver-intent=work of " + name,
-	}
-	if p.round.Target == Daemon {
-		args = append(args, "-weaver-coordinator="+p.e.DaemonAddress())
-	}
-	p.runs[name], err = p.spaces[name].StartTfweaver(ctx, args...)
 	return err
 }
 
@@ -152,7 +147,7 @@ func (p *play) startOf(name string) time.Time {
 // startLatecomers starts the bystander and the rival. A daemon is started again
 // before that: nothing else would.
 func (p *play) startLatecomers(ctx context.Context) (err error) {
-	if p.round.Target == Daemon {
+	if p.round.Kind == Daemon {
 		if err := sleepUntil(ctx, p.killed.Add(restartAfter)); err != nil {
 			return err
 		}

@@ -23,6 +23,7 @@ func (p *play) judgeProcesses(ctx context.Context) error {
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
 		for _, o := range orphans {
+			p.result.LeftProcesses++
 			p.result.broke("process %d (%s) is left", o.PID, o.Program)
 		}
 		return nil
@@ -67,8 +68,8 @@ func (p *play) journal(ctx context.Context) (lab.Journal, error) {
 }
 
 // judgeSockets: now that no process is left, no socket is; but for that of the
-// last coordinator, which stays by design, and those of what was killed in a way
-// that nobody could clean up after.
+// last coordinator, which stays by design. What killed runs left behind the last
+// one has removed.
 func (p *play) judgeSockets() error {
 	files, err := p.e.Sockets()
 	if err != nil {
@@ -81,8 +82,6 @@ func (p *play) judgeSockets() error {
 			if serving++; serving > 1 {
 				p.result.broke("socket %s is left beside that of the last coordinator", file)
 			}
-		case p.round.Target == Wrapper || p.round.Target == Provider:
-			p.result.LeftFiles++
 		default:
 			p.result.broke("socket %s is left", file)
 		}

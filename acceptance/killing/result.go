@@ -9,8 +9,13 @@ import "fmt"
 type Result struct {
 	Round  int    `json:"round"`
 	Seed   uint64 `json:"seed"`
-	Target Target `json:"target"`
+	Kind   Kind   `json:"target"`
 	Victim string `json:"victim,omitempty"`
+	Moment Moment `json:"moment"`
+	// Drawn tells the round to people.
+	Drawn string `json:"drawn"`
+	// Status is the victim's exit status as a shell shows it.
+	Status int `json:"status"`
 	// Killed is false when the victim had ended before there was anything to
 	// kill; such a round counts for nothing.
 	Killed bool `json:"killed"`
@@ -33,9 +38,14 @@ type Result struct {
 	// seconds. A rival may rightly have to wait for the call of the killed one.
 	BystanderS float64 `json:"bystander_s"`
 	RivalS     float64 `json:"rival_s"`
-	// LeftFiles counts the files of sockets of processes that were killed.
-	LeftFiles int     `json:"left_files"`
-	TookS     float64 `json:"took_s"`
+	// LeftFolders counts the private folders that the next run has not removed,
+	// LeftProcesses the processes that have not ended.
+	LeftFolders   int `json:"left_folders"`
+	LeftProcesses int `json:"left_processes"`
+	// Orphaned counts the objects that the cloud has made and that are in no state:
+	// their provider was told to stop waiting for them, or was killed.
+	Orphaned int     `json:"orphaned"`
+	TookS    float64 `json:"took_s"`
 	// Broken are sentences about what must not be.
 	Broken []string `json:"broken,omitempty"`
 }

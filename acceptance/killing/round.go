@@ -9,82 +9,68 @@ import (
 	"time"
 )
 
-// Target is what is killed.
-type Target string
-
-// The targets. Daemon is a coordinator that was started by itself, and that
-// somebody starts again; Coordinator is the one that runs start when they need
-// it.
-const (
-	Wrapper     Target = "wrapper"
-	Provider    Target = "provider"
-	CLI         Target = "cli"
-	Coordinator Target = "coordinator"
-	Daemon      Target = "daemon"
-)
-
-// Targets are all targets.
-func Targets() []Target { return []Target{Wrapper, Provider, CLI, Coordinator, Daemon} }
-
-// serves says whether the target is the coordinator of all sessions, not a part
-// of one.
-func (t Target) serves() bool { return t == Coordinator || t == Daemon }
-
 // Round is what will be done, all of it drawn from the seed.
 type Round struct {
 	Number int
 	Seed   uint64
-	Target Target
-	// Victim is the session whose process is killed, empty where it is the
-	// coordinator of all.
+	Kind   Kind
+	// Victim is the session that is hit, empty where it is the coordinator of all.
 	Victim string
-	// Delay is the time to the kill from the start of the victim, or of the first
-	// session; or, with FromCall, from its first call that the cloud accepted.
-	Delay    time.Duration
-	FromCall bool
+	Moment Moment
+	// Delay is the time from the moment to the blow.
+	Delay time.Duration
+	// Gap is the time to the second blow, and to the continuation of what was
+	// stopped.
+	Gap time.Duration
+	// Stdout and Stderr are the streams that nobody reads any more.
+	Stdout, Stderr bool
 	// Stagger are the times after which the sessions start, in the order of
 	// sessions.
 	Stagger [3]time.Duration
 }
 
-// Bounds of what is drawn. A session takes some two seconds on an idle machine.
+// Bounds of what is drawn.
 const (
-	longestDelay   = 2600 * time.Millisecond
-	longestCall    = 900 * time.Millisecond
 	longestStagger = 500 * time.Millisecond
+	shortestGap    = 50 * time.Millisecond
+	longestGap     = 2 * time.Second
 )
 
 // Draw is a round of a seed. The same numbers give the same round.
-func Draw(seed uint64, number int) Round {
+func Draw(seed uint64, number int) Round { return DrawOf(Kinds(), seed, number) }
+
+// DrawOf is a round of one of some kinds. They take turns, so that few rounds have
+// all of them.
+func DrawOf(kinds []Kind, seed uint64, number int) Round {
 	random := rand.New(rand.NewPCG(seed, uint64(number)))
-	// Targets take turns, so that few rounds have all of them.
-	r := Round{Number: number, Seed: seed, Target: Targets()[number%len(Targets())]}
+	r := Round{Number: number, Seed: seed, Kind: kinds[number%len(kinds)]}
 	victim := sessions()[random.IntN(len(sessions()))].name
-	if !r.Target.serves() {
+	if !r.Kind.serves() {
 		r.Victim = victim
 	}
-	// How long a session needs to its first call depends on the machine, so two of
-	// three moments are counted from there.
-	longest := longestDelay
-	if r.FromCall = random.IntN(3) > 0; r.FromCall {
-		longest = longestCall
+	r.Moment = r.Kind.draw(random)
+	if r.Moment == Waiting {
+		// Of the two on one network the one that starts later.
+		r.Victim = sessions()[1].name
 	}
-	r.Delay = time.Duration(random.Int64N(int64(longest)))
+	r.Delay = time.Duration(random.Int64N(int64(r.Moment.longest())))
+	r.Gap = shortestGap + time.Duration(random.Int64N(int64(longestGap-shortestGap)))
+	streams := 1 + random.IntN(3)
+	r.Stdout, r.Stderr = streams&1 != 0, streams&2 != 0
 	for n := range r.Stagger {
 		r.Stagger[n] = time.Duration(random.Int64N(int64(longestStagger)))
+	}
+	if r.Moment == Waiting {
+		r.Stagger[0], r.Stagger[1] = 0, longestStagger
 	}
 	return r
 }
 
 // String tells the round to people.
 func (r Round) String() string {
-	text := fmt.Sprintf("round %d: kill the %s", r.Number, r.Target)
+	text := fmt.Sprintf("round %d: %s", r.Number, r.Kind)
 	if r.Victim != "" {
 		text += " of " + r.Victim
 	}
-	text += fmt.Sprintf(" after %v", r.Delay.Round(time.Millisecond))
-	if r.FromCall {
-		text += " of calls"
-	}
-	return text
+	return text + fmt.Sprintf(", %s, after %v", r.Moment, r.Delay.Round(time.Millisecond))
 }

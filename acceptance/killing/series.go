@@ -11,10 +11,14 @@ import (
 	"github.com/tfweaver/tfweaver/acceptance/rounds"
 )
 
-// Series is many rounds of a seed; a round without a kill does not count.
-func Series(l *lab.Lab, seed uint64) rounds.Series[Result] {
+// Series is many rounds of a seed, of some kinds or of all; a round whose victim
+// had ended before it was hit does not count.
+func Series(l *lab.Lab, seed uint64, kinds ...Kind) rounds.Series[Result] {
+	if len(kinds) == 0 {
+		kinds = Kinds()
+	}
 	return rounds.Series[Result]{Seed: seed, Play: func(ctx context.Context, number int) (Result, string, error) {
-		return Play(ctx, l, Draw(seed, number))
+		return Play(ctx, l, DrawOf(kinds, seed, number))
 	}}
 }
 
@@ -29,9 +33,9 @@ func (r Result) Told() string {
 	fate := "all well"
 	switch {
 	case !r.Killed:
-		fate = "nothing to kill"
+		fate = "the victim was faster"
 	case len(r.Broken) > 0:
 		fate = fmt.Sprintf("BROKEN: %q", r.Broken)
 	}
-	return Draw(r.Seed, r.Round).String() + ": " + fate
+	return r.Drawn + ": " + fate
 }

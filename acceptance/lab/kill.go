@@ -23,6 +23,26 @@ type Process struct {
 	PID, Parent int
 	// Program is the file name of what it runs.
 	Program string
+	// Args are the arguments after that, where they can be read.
+	Args []string
+}
+
+// Signal sends a signal to the process of the run, and to nothing that it has
+// started. A run that has ended is left alone.
+func (r *Run) Signal(sig os.Signal) error {
+	if err := r.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("%s: %v: %w", r.Name, sig, err)
+	}
+	return nil
+}
+
+// Status is the exit code as a shell shows it: 128 and the number of the signal
+// where a signal ended the process. To be read after Wait.
+func (r *Run) Status() int {
+	if r.cmd.ProcessState == nil {
+		return r.ExitCode
+	}
+	return statusOf(r.cmd.ProcessState)
 }
 
 // Kill ends a process at once. One that has ended is left alone.
@@ -56,4 +76,21 @@ func Below(all []Process, pid int) (found []Process) {
 		}
 	}
 	return found
+}
+
+// Freeze stops a process, and nothing that it has started, until Thaw is called.
+func (p Process) Freeze() error { return p.send(stopSignal()) }
+
+// Thaw lets a frozen process go on.
+func (p Process) Thaw() error { return p.send(continueSignal()) }
+
+func (p Process) send(sig os.Signal) error {
+	process, err := os.FindProcess(p.PID)
+	if err == nil {
+		err = process.Signal(sig)
+	}
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("%v to %s (%d): %w", sig, p.Program, p.PID, err)
+	}
+	return nil
 }

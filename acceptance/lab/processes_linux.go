@@ -54,6 +54,13 @@ func describe(dir string) (p Process, err error) {
 	}
 	// A program that was replaced on the disk is marked as such.
 	p.Program = filepath.Base(strings.TrimSuffix(program, " (deleted)"))
+	line, err := os.ReadFile(filepath.Join(dir, "cmdline"))
+	if err != nil {
+		return p, err
+	}
+	if words := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00"); len(words) > 1 {
+		p.Args = words[1:]
+	}
 	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
 	if err != nil {
 		return p, err

@@ -30,7 +30,7 @@ func processesWith(setting string) ([]Process, error) {
 		pid, err1 := strconv.Atoi(fields[0])
 		parent, err2 := strconv.Atoi(fields[1])
 		if err1 == nil && err2 == nil {
-			found = append(found, Process{PID: pid, Parent: parent, Program: filepath.Base(fields[2])})
+			found = append(found, Process{PID: pid, Parent: parent, Program: filepath.Base(fields[2]), Args: fields[3:]})
 		}
 	}
 	return found, nil
