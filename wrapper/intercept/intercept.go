@@ -160,8 +160,8 @@ type Watcher interface {
 	Read(ctx context.Context, provider, resourceType string, before, after, providerConfig cty.Value)
 	// Imported reports one object of an ImportResourceState answer.
 	Imported(ctx context.Context, provider, resourceType, id string, state, providerConfig cty.Value)
-	// Planned reports a PlanResourceChange answer. Terraform plans more than
-	// once per change; it is a hint, never a promise.
+	// Planned reports a PlanResourceChange answer, with [Options].WatchPlans alone.
+	// Terraform plans more than once per change; it is a hint, never a promise.
 	Planned(ctx context.Context, provider, resourceType string, prior, config, planned, providerConfig cty.Value)
 	// Stopping reports that the CLI asked the provider to stop.
 	Stopping(ctx context.Context, provider string)

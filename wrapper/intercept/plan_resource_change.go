@@ -11,24 +11,42 @@ import (
 )
 
 // planResourceChange remembers what a later refusal must give back, and
-// reports the planned values.
+// reports the planned values to who wants them.
 func (x *exchange) planResourceChange(ctx context.Context, request *frame) (*frame, error) {
 	answer, err := x.forward(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	p := x.conn.provider
-	req, resp, skip, err := x.pair("PlanResourceChange", request, answer)
-	if err != nil {
-		p.host.log.Warn("plan not understood", "provider", p.source, "error", err)
-		return answer, nil
+	if err := x.notePlan(ctx, request, answer); err != nil {
+		x.conn.provider.host.log.Warn("plan not understood", "provider", x.conn.provider.source, "error", err)
 	}
-	if skip {
-		return answer, nil
+	return answer, nil
+}
+
+// notePlan decodes no more than is needed: what does not exist yet has nothing to
+// be given back, and most runs plan far more than they change.
+func (x *exchange) notePlan(ctx context.Context, request, answer *frame) error {
+	p := x.conn.provider
+	req, err := parse(p.pkg, "PlanResourceChange.Request", request)
+	if err != nil {
+		return err
+	}
+	watched := p.host.watcher != nil && p.host.watchPlans
+	if isNullState(req) && !watched {
+		return nil
+	}
+	resp, err := parse(p.pkg, "PlanResourceChange.Response", answer)
+	if err != nil {
+		return err
+	}
+	if _, deferred := resp.sub("deferred"); deferred || resp.failed() {
+		return nil
 	}
 	p.plans.remember(req, resp)
-	x.observe(request, answer, "PlanResourceChange", func() error { return x.tellPlanned(ctx, req, resp) })
-	return answer, nil
+	if watched {
+		x.observe(request, answer, "PlanResourceChange", func() error { return x.tellPlanned(ctx, req, resp) })
+	}
+	return nil
 }
 
 func (x *exchange) tellPlanned(ctx context.Context, req, resp message) error {

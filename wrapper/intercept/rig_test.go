@@ -225,7 +225,7 @@ func newRig(t *testing.T, protocol int, gate *testGate, idle time.Duration, adju
 			Path: plugintest.Executable(t), Env: plugintest.Env(protocol, r.journal), Logger: plugins.NewLogger(r.log, "trace"), SocketDir: sockets,
 		})
 	}, idle)
-	options := Options{Gate: gate, Watcher: r.watcher, Logger: logger, SocketDir: sockets}
+	options := Options{Gate: gate, Watcher: r.watcher, WatchPlans: true, Logger: logger, SocketDir: sockets}
 	if adjust != nil {
 		adjust(&options)
 	}

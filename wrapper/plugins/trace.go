@@ -37,8 +37,10 @@ func (w *traceWriter) Write(p []byte) (int, error) {
 	defer w.mu.Unlock()
 	for rest := p; len(rest) > 0; {
 		head, tail, ended := bytes.Cut(rest, []byte{'\n'})
-		// A line that is longer than a whole trace is kept in part.
-		if len(w.line) < maxTrace {
+		// A line that is longer than a whole trace is kept in part, and of a log
+		// line no more is needed than what tells that it is one: providers print
+		// them by the thousand, whether anybody wants them or not.
+		if len(w.line) < maxTrace && !bytes.HasPrefix(w.line, []byte(logLine)) {
 			w.line = append(w.line, head...)
 		}
 		if ended {
@@ -49,15 +51,19 @@ func (w *traceWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// logLine is how log lines begin: they are JSON objects.
+const logLine = `{"@`
+
 func (w *traceWriter) endLine() {
+	// Log lines of other goroutines come between those of a trace.
+	if bytes.HasPrefix(w.line, []byte(logLine)) {
+		w.line = w.line[:0]
+		return
+	}
 	line := string(w.line)
 	w.line = w.line[:0]
 	if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
 		w.inTrace = true
-	}
-	// Log lines of other goroutines come between; they are JSON objects.
-	if strings.HasPrefix(line, `{"@`) {
-		return
 	}
 	if !w.inTrace {
 		w.keep(line)
