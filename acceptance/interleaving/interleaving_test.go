@@ -137,7 +137,8 @@ func TestShown(t *testing.T) {
 func TestTally(t *testing.T) {
 	t.Parallel()
 	results := []Result{
-		{Round: 0, Plans: 2, Remote: true, Between: true, Versions: 4, RunS: 2}, {Round: 1, Plans: 1, RunS: 3, Asks: true, PlainLocked: true},
+		{Round: 0, Plans: 2, Remote: true, Between: true, Versions: 4, RunS: 2},
+		{Round: 1, Plans: 1, RunS: 3, Asks: true, PlainLocked: true},
 		{Round: 2, Plans: 1, RunS: 9, Exit: 1, Stale: true, Broken: []string{"all"}},
 	}
 	got := TallyOf(results)

@@ -16,9 +16,14 @@ func TestTurnsAndGaps(t *testing.T) {
 	t.Parallel()
 	at := func(second int) time.Time { return time.Unix(int64(second), 0) }
 	asked := []lab.StateRequest{
-		{At: at(1), Method: "LOCK", By: "a", Status: 200}, {At: at(1), Method: "LOCK", By: "b", Status: 423}, {At: at(2), Method: "UNLOCK", By: "a", Status: 200},
-		{At: at(3), Method: "LOCK", By: "a", Status: 200}, {At: at(5), Method: "UNLOCK", By: "a", Status: 200},
-		{At: at(8), Method: "LOCK", By: "b", Status: 200}, {At: at(8), Method: "UNLOCK", By: "b", Status: 409}, {At: at(9), Method: "UNLOCK", By: "b", Status: 200},
+		{At: at(1), Method: "LOCK", By: "a", Status: 200},
+		{At: at(1), Method: "LOCK", By: "b", Status: 423},
+		{At: at(2), Method: "UNLOCK", By: "a", Status: 200},
+		{At: at(3), Method: "LOCK", By: "a", Status: 200},
+		{At: at(5), Method: "UNLOCK", By: "a", Status: 200},
+		{At: at(8), Method: "LOCK", By: "b", Status: 200},
+		{At: at(8), Method: "UNLOCK", By: "b", Status: 409},
+		{At: at(9), Method: "UNLOCK", By: "b", Status: 200},
 	}
 	runs := []*lab.Run{
 		{Actor: "a", Started: at(0), Ended: at(6)}, {Actor: "b", Started: at(0), Ended: at(10), ExitCode: 1},
