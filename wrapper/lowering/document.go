@@ -225,3 +225,40 @@ func (d *document) literal(take func(byte)) error {
 		take(c)
 	}
 }
+
+// untyped makes maps and lists of JSON texts, with one decoder for all: a plan has
+// some ten of them for each change.
+type untyped struct {
+	rest    []byte
+	decoder *json.Decoder
+}
+
+func newUntyped() *untyped {
+	u := &untyped{}
+	u.decoder = json.NewDecoder(u)
+	u.decoder.UseNumber()
+	return u
+}
+
+// Read implements io.Reader for the decoder.
+func (u *untyped) Read(p []byte) (int, error) {
+	if len(u.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, u.rest)
+	u.rest = u.rest[n:]
+	return n, nil
+}
+
+// read is what a text says, nil where there is none. After an error nothing more
+// can be read.
+func (u *untyped) read(text []byte) (v any, err error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	u.rest = append(text, ' ') // a number ends only where something follows
+	if err := u.decoder.Decode(&v); err != nil {
+		return nil, errJSON
+	}
+	return v, nil
+}

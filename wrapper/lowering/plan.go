@@ -128,7 +128,7 @@ func Read(ctx context.Context, planJSON []byte, from Sources) (*Plan, error) {
 func ReadFrom(ctx context.Context, planJSON io.Reader, from Sources) (*Plan, error) {
 	r := reader{
 		from: from, raw: &tfjson.Plan{}, plan: &Plan{byKey: map[stepKey]*group{}, blocks: map[string]*block{}, configs: from.Configs},
-		schemas: map[[2]string]*intercept.Schema{}, configs: map[[3]string]cty.Value{},
+		schemas: map[[2]string]*intercept.Schema{}, configs: map[[3]string]cty.Value{}, untyped: newUntyped(),
 	}
 	if err := r.read(ctx, newDocument(planJSON)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPlan, err)

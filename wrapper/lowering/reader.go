@@ -31,6 +31,7 @@ type reader struct {
 	configs map[[3]string]cty.Value
 	// resources are those of the configuration, by the path of their module.
 	resources map[string]map[string]*tfjson.ConfigResource
+	untyped   *untyped
 	// names are the texts of providers, types and modules that were read
 	// already: thousands of changes share a few.
 	names map[string]string
@@ -102,13 +103,13 @@ func does(actions tfjson.Actions) bool {
 // resourceChange is the part of a change that is needed. Values stay text until
 // it is known what they are.
 type resourceChange struct {
-	Address       string `json:"address"`
-	ModuleAddress string `json:"module_address"`
-	Type          string `json:"type"`
-	Name          string `json:"name"`
-	Index         any    `json:"index"`
-	ProviderName  string `json:"provider_name"`
-	DeposedKey    string `json:"deposed"`
+	Address       string          `json:"address"`
+	ModuleAddress string          `json:"module_address"`
+	Type          string          `json:"type"`
+	Name          string          `json:"name"`
+	Index         json.RawMessage `json:"index"`
+	ProviderName  string          `json:"provider_name"`
+	DeposedKey    string          `json:"deposed"`
 	Change        struct {
 		Actions         tfjson.Actions  `json:"actions"`
 		Before          json.RawMessage `json:"before"`
@@ -122,9 +123,13 @@ type resourceChange struct {
 // change reads one change, and adds the calls that it needs; none for data
 // sources and for changes that stay in Terraform's state.
 func (r *reader) change(ctx context.Context, d *document) error {
-	var change resourceChange
-	if err := d.decode(&change); err != nil {
+	raw, err := d.value()
+	if err != nil {
 		return err
+	}
+	var change resourceChange
+	if json.Unmarshal(raw, &change) != nil {
+		return errJSON
 	}
 	r.changed = r.changed || does(change.Change.Actions)
 	actions := callsOf(change.Change.Actions)
@@ -138,8 +143,14 @@ func (r *reader) change(ctx context.Context, d *document) error {
 	if err != nil {
 		return fmt.Errorf("values of %s: %w", change.Address, err)
 	}
+	index, err := r.untyped.read(change.Index)
+	if err != nil {
+		return err
+	}
 	for _, action := range actions {
-		r.plan.add(r.step(&change, action, values))
+		s := r.step(&change, action, values)
+		s.index = index
+		r.plan.add(s)
 	}
 	return nil
 }
@@ -187,7 +198,7 @@ func (r *reader) step(change *resourceChange, action admission.Action, v values)
 		id: callID(action, change.Address, change.DeposedKey), op: op,
 		address: change.Address, deposed: change.DeposedKey,
 		planned: op.Planned, likeness: likenessOf(change, action),
-		module: change.ModuleAddress, local: r.shared(change.Type + "." + change.Name), index: change.Index,
+		module: change.ModuleAddress, local: r.shared(change.Type + "." + change.Name),
 	}
 }
 

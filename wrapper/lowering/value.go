@@ -29,14 +29,14 @@ func (r *reader) values(ctx context.Context, change *resourceChange) (values, er
 	}
 	c := change.Change
 	var err error
-	if v.before, err = decodeState(c.Before, nil, v.ty); err != nil {
+	if v.before, err = r.state(c.Before, nil, v.ty); err != nil {
 		return v, fmt.Errorf("before: %w", err)
 	}
-	if v.after, err = decodeState(c.After, c.AfterUnknown, v.ty); err != nil {
+	if v.after, err = r.state(c.After, c.AfterUnknown, v.ty); err != nil {
 		return v, fmt.Errorf("after: %w", err)
 	}
 	for _, text := range []json.RawMessage{c.BeforeSensitive, c.AfterSensitive} {
-		marks, err := untyped(text)
+		marks, err := r.untyped.read(text)
 		if err != nil {
 			return v, err
 		}
@@ -45,21 +45,13 @@ func (r *reader) values(ctx context.Context, change *resourceChange) (values, er
 	return v, nil
 }
 
-// untyped is a JSON text as maps and lists; nil for none.
-func untyped(text json.RawMessage) (v any, err error) {
-	if len(text) > 0 {
-		err = decodeJSON(text, &v)
-	}
-	return v, err
-}
-
-// decodeState makes a value of JSON texts.
-func decodeState(text, unknown json.RawMessage, ty cty.Type) (cty.Value, error) {
-	raw, err := untyped(text)
+// state makes a value of JSON texts.
+func (r *reader) state(text, unknown json.RawMessage, ty cty.Type) (cty.Value, error) {
+	raw, err := r.untyped.read(text)
 	if err != nil {
 		return cty.DynamicVal, err
 	}
-	marks, err := untyped(unknown)
+	marks, err := r.untyped.read(unknown)
 	if err != nil {
 		return cty.DynamicVal, err
 	}
