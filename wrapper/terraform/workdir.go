@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -148,25 +147,11 @@ func (w Workdir) LocalState(statePath string) (string, error) {
 	return b.localState(w, statePath), err
 }
 
-// located leaves of the settings of the http backend what says where the state
-// is: its address alone, which may be in the environment. Who asks and how often,
-// and in which headers, differs between those who work on one state.
-func (b backend) located(env arguments.Environment) backend {
-	if b.Type != "http" {
-		return b
-	}
-	address, _ := b.Config["address"].(string)
-	if address == "" {
-		address = env.Get("TF_HTTP_ADDRESS")
-	}
-	return backend{Type: b.Type, Config: map[string]any{"address": address}}
-}
-
 // origin names the state: the file for a local one, else the digest of the
 // settings that say where it is, and the workspace.
 func (b backend) origin(w Workdir, statePath, host string) string {
 	if b.Type == "local" {
-		return "local:" + host + ":" + b.localState(w, statePath)
+		return "local:" + host + ":" + resolved(b.localState(w, statePath))
 	}
 	// The encoder sorts the keys, so that equal settings give equal digests.
 	text, err := json.Marshal(withoutSecrets(b.Config))
@@ -193,48 +178,4 @@ func (b backend) localState(w Workdir, statePath string) string {
 		path = "terraform.tfstate"
 	}
 	return under(w.Root, path)
-}
-
-// withoutSecrets leaves credentials out: they do not say where the state is,
-// and a digest that changes with each new token would name another state.
-func withoutSecrets(config map[string]any) map[string]any {
-	out := make(map[string]any, len(config))
-	for name, value := range config {
-		if value == nil || isSecret(name) {
-			continue
-		}
-		switch v := value.(type) {
-		case map[string]any:
-			value = withoutSecrets(v)
-		case string:
-			value = withoutUser(v)
-		}
-		out[name] = value
-	}
-	return out
-}
-
-// withoutUser drops the user and the password of a URL.
-func withoutUser(value string) string {
-	u, err := url.Parse(value)
-	if err != nil || u.User == nil {
-		return value
-	}
-	u.User = nil
-	return u.String()
-}
-
-func isSecret(name string) bool {
-	if name == "secret_suffix" {
-		return false // the Kubernetes backend's name of the state
-	}
-	for _, part := range []string{
-		"token", "password", "secret", "access_key", "encryption_key", "credential",
-		"sas", "certificate", "private", "username", "profile", "session",
-	} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
 }

@@ -33,9 +33,19 @@ func examine(t *testing.T, base, chdir string, env arguments.Environment, state 
 	return w
 }
 
+// folder is a new one, by its real name.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 func TestExamineLocal(t *testing.T) {
 	t.Parallel()
-	base := t.TempDir()
+	base := folder(t)
 	got := examine(t, base, "", nil, "")
 	want := Workdir{
 		Root: base, DataDir: filepath.Join(base, ".terraform"), Workspace: "default", Backend: "local",
@@ -51,7 +61,7 @@ func TestExamineLocal(t *testing.T) {
 
 func TestExamineFollowsTheCommandLine(t *testing.T) {
 	t.Parallel()
-	base := t.TempDir()
+	base := folder(t)
 	data := filepath.Join(base, "net", "data")
 	write(t, filepath.Join(data, "environment"), "blue\n")
 	env := arguments.Environment{"TF_DATA_DIR=data"}
@@ -89,12 +99,70 @@ func TestOriginOfARemoteState(t *testing.T) {
 	if other := origin(`{"bucket":"b","key":"k2"}`); other == one {
 		t.Error("two keys are one state")
 	}
-	a := origin(`{"conn_str":"postgres://u:p1@db/x"}`)
-	if b := origin(`{"conn_str":"postgres://u2:p2@db/x"}`); a != b {
-		t.Error("another password makes another state")
+	if other := origin(`{"bucket":"b","key":"k","profile":"p","region":"eu-1","max_retries":9,"use_lockfile":true}`); other != one {
+		t.Error("how the state is got at makes another state")
 	}
-	if b := origin(`{"conn_str":"postgres://u:p1@db/y"}`); a == b {
-		t.Error("two databases are one state")
+	if other := origin(`{"bucket":"b","key":"k","endpoints":{"s3":"https://minio","sts":"https://sts"}}`); other == one {
+		t.Error("two services are one state")
+	}
+}
+
+// originOf is the origin of a state of a backend, for an environment.
+func originOf(t *testing.T, backend, config string, env ...string) string {
+	t.Helper()
+	base := t.TempDir()
+	write(t, filepath.Join(base, ".terraform", "terraform.tfstate"), `{"version":3,"backend":{"type":"`+backend+`","config":`+config+`,"hash":1}}`)
+	return examine(t, base, "", env, "").Origin
+}
+
+func TestOriginWithoutCredentials(t *testing.T) {
+	t.Parallel()
+	for name, same := range map[string][]string{
+		"address": {
+			originOf(t, "pg", `{"conn_str":"postgres://u:p1@db/x"}`), originOf(t, "pg", `{"conn_str":"postgres://u2:p2@db/x"}`),
+			originOf(t, "pg", `{"conn_str":null}`, "PG_CONN_STR=postgres://u3:p3@db/x"),
+		},
+		"words":         {originOf(t, "pg", `{"conn_str":"host=db user=u password=p1"}`), originOf(t, "pg", `{"conn_str":"host=db user=v password=p2"}`)},
+		"an unknown":    {originOf(t, "newest", `{"where":"w","api_token":"s1"}`), originOf(t, "newest", `{"where":"w","api_token":"s2"}`)},
+		"in a cluster":  {originOf(t, "kubernetes", `{"secret_suffix":"s","token":"t"}`), originOf(t, "kubernetes", `{"secret_suffix":"s","config_path":"/home/bob/.kube/config"}`)},
+		"of an account": {originOf(t, "azurerm", `{"storage_account_name":"a","container_name":"c","key":"k","sas_token":"s"}`), originOf(t, "azurerm", `{"storage_account_name":"a","container_name":"c","key":"k","use_oidc":true}`)},
+	} {
+		for _, other := range same[1:] {
+			if other != same[0] {
+				t.Errorf("%s: one state has two names: %v", name, same)
+			}
+		}
+	}
+	for name, pair := range map[string][2]string{
+		"two databases":                    {originOf(t, "pg", `{"conn_str":"postgres://u:p@db/x"}`), originOf(t, "pg", `{"conn_str":"postgres://u:p@db/y"}`)},
+		"two databases of the environment": {originOf(t, "pg", `{}`, "PG_CONN_STR=postgres://db/x"), originOf(t, "pg", `{}`, "PG_CONN_STR=postgres://db/y")},
+		"two schemas":                      {originOf(t, "pg", `{"conn_str":"c","schema_name":"a"}`), originOf(t, "pg", `{"conn_str":"c","schema_name":"b"}`)},
+		"two secrets":                      {originOf(t, "kubernetes", `{"secret_suffix":"s"}`), originOf(t, "kubernetes", `{"secret_suffix":"t"}`)},
+		"two workspaces":                   {originOf(t, "gcs", `{"bucket":"b"}`), originOf(t, "gcs", `{"bucket":"b"}`, "TF_WORKSPACE=blue")},
+	} {
+		if pair[0] == pair[1] {
+			t.Errorf("%s are one state: %s", name, pair[0])
+		}
+	}
+}
+
+// TestOneFileIsOneState: a folder has one state, by whatever way it is reached.
+func TestOneFileIsOneState(t *testing.T) {
+	t.Parallel()
+	base := folder(t)
+	write(t, filepath.Join(base, "real", "net", "main.tf"), "")
+	if err := os.Symlink(filepath.Join(base, "real"), filepath.Join(base, "link")); err != nil {
+		t.Fatal(err)
+	}
+	want := "local:desk:" + filepath.Join(base, "real", "net", "terraform.tfstate")
+	for _, w := range []Workdir{
+		examine(t, filepath.Join(base, "link", "net"), "", nil, ""),
+		examine(t, base, "link/net", nil, ""),
+		examine(t, filepath.Join(base, "real"), "net", nil, "../net/terraform.tfstate"),
+	} {
+		if w.Origin != want {
+			t.Errorf("origin %s, want %s", w.Origin, want)
+		}
 	}
 }
 
