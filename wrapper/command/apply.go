@@ -5,7 +5,6 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,11 +25,7 @@ const (
 // apply carries out "apply" and "destroy".
 func (r *run) apply(ctx context.Context) (int, error) {
 	switch {
-	case r.workdir.Remote():
-		r.view.Problem(views.Problem{
-			Warning: true, Summary: "Remote operations are not coordinated",
-			Detail: fmt.Sprintf("The %q backend may run this operation on another machine, where its provider calls cannot be seen.", r.workdir.Backend),
-		})
+	case r.elsewhere():
 		return r.oneStep(ctx)
 	case r.opts.Unclear, len(r.opts.Positional) > 1, r.opts.JSON && !r.opts.AutoApprove && r.opts.PlanFile() == "":
 		// Terraform has something to say about such a command line.

@@ -20,6 +20,7 @@ import (
 	"github.com/tfweaver/tfweaver/wrapper/gatekeeper"
 	"github.com/tfweaver/tfweaver/wrapper/identity"
 	"github.com/tfweaver/tfweaver/wrapper/intercept"
+	"github.com/tfweaver/tfweaver/wrapper/remote"
 	"github.com/tfweaver/tfweaver/wrapper/scratch"
 	"github.com/tfweaver/tfweaver/wrapper/settings"
 	"github.com/tfweaver/tfweaver/wrapper/terraform"
@@ -52,9 +53,11 @@ type run struct {
 	who     identity.Identity
 	engine  *ruleengine.Engine
 	gate    *gatekeeper.Gatekeeper
-	meter   *meter
-	realms  *realms
-	host    *intercept.Host
+	// execution is where a cloud workspace's operations run.
+	execution remote.Execution
+	meter     *meter
+	realms    *realms
+	host      *intercept.Host
 	// env is the environment of the CLI.
 	env    arguments.Environment
 	closer []func()
@@ -127,6 +130,7 @@ func (r *run) open(ctx context.Context) error {
 	if r.version, err = version(); err != nil {
 		return err
 	}
+	r.lookElsewhere(ctx)
 	conn, err := r.connect(ctx)
 	if err != nil {
 		return err
@@ -327,6 +331,7 @@ func (r *run) close(ctx context.Context, code int) int {
 		r.view.Problem(problem)
 	}
 	r.view.Summary(summary)
+	r.tellElsewhere()
 	if code == ExitError && len(summary.Refused) > 0 && r.inv.Weaver.ExitCodes {
 		return ExitRefused
 	}

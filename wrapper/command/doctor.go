@@ -72,7 +72,7 @@ func (d *doctor) examine(ctx context.Context) {
 	d.shared, settingsErr = d.app.configure(&d.inv)
 	d.program()
 	d.cli(ctx)
-	d.folder()
+	d.folder(ctx)
 	d.installed()
 	d.rules()
 	d.coordination(settingsErr)

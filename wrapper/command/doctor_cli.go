@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-version"
 
 	"github.com/tfweaver/tfweaver/wrapper/module"
+	"github.com/tfweaver/tfweaver/wrapper/remote"
 	"github.com/tfweaver/tfweaver/wrapper/terraform"
 )
 
@@ -91,7 +92,7 @@ func (d *doctor) namedBy() string {
 }
 
 // folder looks at the configuration and its state.
-func (d *doctor) folder() {
+func (d *doctor) folder(ctx context.Context) {
 	info, err := os.Stat(d.Dir)
 	if err == nil && !info.IsDir() {
 		err = errNoFolder
@@ -109,6 +110,7 @@ func (d *doctor) folder() {
 	d.tree = module.Read(d.workdir.Root, d.workdir.DataDir, d.binary.Product == terraform.OpenTofu)
 	d.configuration()
 	d.backend()
+	d.execution(ctx)
 }
 
 func (d *doctor) configuration() {
@@ -138,6 +140,28 @@ func (d *doctor) backend() {
 		return
 	}
 	d.fine(groupFolder, "state", found+"; runs on it are told apart as "+w.Origin, facts...)
+}
+
+// execution says where the runs of a cloud workspace happen.
+func (d *doctor) execution(ctx context.Context) {
+	if !d.workdir.Remote() {
+		return
+	}
+	mode, w, err := d.app.execution(ctx, d.workdir)
+	facts := []string{"workspace", w.String(), "host", w.Host, "execution", string(mode)}
+	switch mode {
+	case remote.Local:
+		d.fine(groupFolder, "execution", fmt.Sprintf("local: runs of %s happen here, and are coordinated", w), facts...)
+	case remote.Unknown:
+		reason := "it does not say"
+		if err != nil {
+			reason = err.Error()
+		}
+		d.doubt(groupFolder, "execution", "Not known: "+reason+".",
+			fmt.Sprintf("Run \"%s\", if there is no token for %s. A run tells afterwards whether it happened here.", d.command("login "+w.Host), w.Host), facts...)
+	default:
+		d.doubt(groupFolder, "execution", elsewhereText(mode, w), "Use a run task of the workspace, or set its execution mode to \"local\".", facts...)
+	}
 }
 
 func quantity(n int, noun string) string {

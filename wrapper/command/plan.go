@@ -28,7 +28,7 @@ func (r *run) plan(ctx context.Context) (int, error) {
 	stop()
 	r.leaveState(ctx) // the CLI has given up its lock
 	planned := code == 0 || (code == 2 && r.opts.DetailedExitCode)
-	if err != nil || !planned || r.opts.Out == "" || r.opts.Unclear || r.workdir.Remote() {
+	if err != nil || !planned || r.opts.Out == "" || r.opts.Unclear || r.elsewhere() {
 		return code, err
 	}
 	if _, err := r.readPlan(ctx, r.opts.Out); err != nil {

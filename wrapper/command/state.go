@@ -37,7 +37,7 @@ func (r *run) turn(ctx context.Context) (int, error) {
 func (r *run) locksState() bool {
 	switch r.inv.Command {
 	case "apply", "destroy", "plan", "refresh", "import":
-		return r.opts.Lock && !r.workdir.Remote()
+		return r.opts.Lock && !r.elsewhere()
 	default:
 		return false
 	}

@@ -241,6 +241,14 @@ func (g *Gatekeeper) Configured(_ context.Context, provider string, config cty.V
 	g.configs[provider] = append(g.configs[provider], config)
 }
 
+// Reached says whether any provider was configured through the proxies so far:
+// whether the operation runs here at all.
+func (g *Gatekeeper) Reached() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.configs) > 0
+}
+
 // OnFirstCall sets what is done before the first call is judged: by then the
 // providers are configured. It must be set before the CLI starts.
 func (g *Gatekeeper) OnFirstCall(do func(ctx context.Context)) { g.onFirst = do }
