@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/tfweaver/tfweaver/internal/coordinator"
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/conflict"
@@ -176,4 +177,29 @@ func TestPatienceWithALostCallOfTheSameRun(t *testing.T) {
 	}
 	_, err := r.Admit(t.Context(), call(intercept.Create))
 	wantRefusal(t, err, "simcloud_subnet.b", "t0")
+}
+
+// That a call of this run became uncertain is no news to those who wait for it:
+// it is found out by asking.
+func TestACallOfTheSameRunThatIsLostMeanwhile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *Config) { c.Wait = 50 * time.Millisecond })
+	lost := uncertain(admission.Create, -1)
+	lost.Tx, lost.Session = "t0", "bob-1"
+	r.session.unsettled = []coordinator.Unsettled{lost}
+	r.session.explain = map[admission.TxID]conflict.Report{"t1": {
+		ID: "t1", Decision: conflict.Wait, Address: "simcloud_subnet.b", Requester: conflict.Party{Session: "bob-1"},
+		Conflicts: []conflict.Conflict{{Holder: &conflict.Holder{Session: "bob-1", Tx: "t0", Address: "simcloud_subnet.a", State: conflict.Uncertain}}},
+		Actions:   []conflict.Advice{{Verb: "verify", Command: "tfweaver resolve t0 -reason TEXT -exists"}},
+	}}
+	r.session.submit = func(ctx context.Context, _ int, onWait func(client.Waiting)) (Grant, error) {
+		onWait(sibling())
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	_, err := r.Admit(t.Context(), call(intercept.Create))
+	wantRefusal(t, err, "simcloud_subnet.b", "simcloud_subnet.a", "tfweaver resolve t0")
+	if len(r.view.waiting) != 1 {
+		t.Errorf("shown %d times", len(r.view.waiting))
+	}
 }

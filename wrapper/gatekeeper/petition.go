@@ -128,7 +128,7 @@ func (p *petition) waits(ctx context.Context, news client.Waiting) {
 	p.tx = news.Tx
 	p.mu.Unlock()
 	if first {
-		go p.gate.settler.watch(ctx, news.Tx)
+		go p.gate.settler.watch(ctx, news.Tx, p.watch)
 	}
 	if news.Foreign && p.waiting != nil {
 		p.waiting()

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -55,7 +56,11 @@ func (s *settler) close() {
 // watch looks into what is in the way of a transaction as long as it waits.
 // That a call became uncertain is no news to those who wait for it, so it is
 // asked for again and again.
-func (s *settler) watch(ctx context.Context, tx admission.TxID) {
+//
+// A call of this run itself that became so is told and costs patience from then
+// on: it does not end by itself like those that are under way.
+func (s *settler) watch(ctx context.Context, tx admission.TxID, w *wait) {
+	told := false
 	for pause := range looks() {
 		list, err := s.gate.session.Unsettled(ctx, tx)
 		if err != nil && ctx.Err() == nil {
@@ -64,10 +69,27 @@ func (s *settler) watch(ctx context.Context, tx admission.TxID) {
 		for _, u := range list {
 			s.begin(u)
 		}
+		if !told && slices.ContainsFunc(list, s.ours) {
+			told = s.tellStuck(ctx, tx, w)
+		}
 		if !sleep(ctx, pause) {
 			return
 		}
 	}
+}
+
+func (s *settler) ours(u coordinator.Unsettled) bool {
+	return string(u.Session) == s.gate.session.ID()
+}
+
+// tellStuck shows what a transaction waits for by now.
+func (s *settler) tellStuck(ctx context.Context, tx admission.TxID, w *wait) bool {
+	report, _, err := s.gate.explain(ctx, tx)
+	if err != nil || !stuck(report) {
+		return false
+	}
+	w.show(client.Waiting{Tx: tx, Report: report})
+	return true
 }
 
 // foreseen looks into the calls that a forecast is held up by. The forecast

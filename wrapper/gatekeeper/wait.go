@@ -58,9 +58,11 @@ func (w *wait) after(earlier *wait) *wait {
 // show takes what the coordinator says about the wait.
 func (w *wait) show(news client.Waiting) {
 	news.Foreign = news.Foreign || stuck(news.Report)
-	w.patience.run(news.Foreign)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if !w.ended {
+		w.patience.run(news.Foreign)
+	}
 	now := time.Now()
 	report := named(w.gate.documented(news.Report), w.address)
 	w.last, w.lastAt = &report, now
