@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/conflict"
 )
 
 // What was seen is told, and what it is worth.
@@ -44,5 +47,18 @@ func TestOutcomesThatTheCoordinatorMissed(t *testing.T) {
 				t.Errorf("%q lacks %q", line, part)
 			}
 		}
+	}
+}
+
+// A change whose address nobody knows is named by its object.
+func TestWhyNamesTheObjectWithoutAnAddress(t *testing.T) {
+	t.Parallel()
+	r := conflict.Report{ID: "t7", Action: "create", Object: &conflict.Resource{CloudID: "/a/very/long/account/that/nobody/wants/to/see/subnets/b"}}
+	if text := WhyText(r, admission.Queued); !strings.HasPrefix(text, "t7: create of …/subnets/b is ") {
+		t.Error(text)
+	}
+	r.Object = nil
+	if text := WhyText(r, admission.Queued); !strings.HasPrefix(text, "t7: create of an object is ") {
+		t.Error(text)
 	}
 }

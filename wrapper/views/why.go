@@ -70,7 +70,11 @@ func what(r conflict.Report) string {
 	if conflict.OfState(r) {
 		return "turn to work on " + lower(r.Address)
 	}
-	return orElse(r.Action, "change") + " of " + orElse(r.Address, "an object")
+	name := r.Address
+	if name == "" && r.Object != nil { // of a run that knows no addresses
+		name = short(r.Object.CloudID)
+	}
+	return orElse(r.Action, "change") + " of " + orElse(name, "an object")
 }
 
 func conflictFields(c conflict.Conflict) [][2]string {
