@@ -17,10 +17,10 @@ import (
 	"github.com/tfweaver/tfweaver/acceptance/lab"
 )
 
-// kept is a state of all kinds of instances, and changed a configuration whose
-// plan does something to each of them.
+// hygieneBefore is a state of all kinds of instances, and hygieneAfter a
+// configuration whose plan does something to each of them.
 const (
-	kept = `
+	hygieneBefore = `
 resource "FX_thing" "updated" {
   name = "updated"
   size = 1
@@ -41,7 +41,7 @@ resource "FX_thing" "renewed" {
   lifecycle { create_before_destroy = true }
 }
 `
-	changed = `
+	hygieneAfter = `
 resource "FX_thing" "updated" {
   name = "updated"
   size = 2
@@ -75,14 +75,14 @@ func TestHygieneOfRefusedChanges(t *testing.T) {
 		t.Run(fixture, func(t *testing.T) {
 			t.Parallel()
 			a := newAddresses(t, fixture)
-			w := a.of("bob", kept, nil)
+			w := a.of("bob", hygieneBefore, nil)
 			a.tfweaver(w, 0, "apply", "-auto-approve", "-no-color")
 			before := instances(t, w)
 			if !strings.Contains(before, `{"mark":`) {
 				t.Fatalf("the provider keeps nothing for itself:\n%s", before)
 			}
 			holder := a.hold()
-			a.configure(w, changed)
+			a.configure(w, hygieneAfter)
 			a.terraform(w, 0, "plan", "-out=p", "-no-color")
 			run := a.tfweaver(w, 1, "apply", "-no-color", "-weaver-wait=0s", "p")
 			for _, name := range []string{"updated", "deleted", "replaced", "renewed", "created"} {
@@ -121,9 +121,9 @@ func TestHygieneOfPlanFiles(t *testing.T) {
 		t.Run(fixture, func(t *testing.T) {
 			t.Parallel()
 			a := newAddresses(t, fixture)
-			w := a.of("bob", kept, nil)
+			w := a.of("bob", hygieneBefore, nil)
 			a.tfweaver(w, 0, "apply", "-auto-approve", "-no-color")
-			a.configure(w, changed)
+			a.configure(w, hygieneAfter)
 			a.terraform(w, 0, "plan", "-out=plain.tfplan", "-no-color")
 			a.tfweaver(w, 0, "plan", "-out=woven.tfplan", "-no-color")
 			plain, woven := a.planOf(w, "plain.tfplan"), a.planOf(w, "woven.tfplan")

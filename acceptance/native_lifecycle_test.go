@@ -23,7 +23,7 @@ func TestNativeProvisioners(t *testing.T) {
 	}
 	tell(t,
 		story{
-			name: "create and destroy", over: []int{5, 6}, ends: 2,
+			name: "create and destroy", over: []int{5}, ends: 2,
 			hcl:   named("a", run("create", "fail", "echo made >> $FIXTURE_DIR/said"), run("destroy", "fail", "echo gone >> $FIXTURE_DIR/said")),
 			steps: []step{applies, {args: "destroy -auto-approve", says: "1 destroyed"}},
 			check: both(func(s *told, one *side) {
@@ -36,7 +36,7 @@ func TestNativeProvisioners(t *testing.T) {
 			name: "fails and that is accepted", hcl: named("a", run("create", "continue", "exit 3")), steps: []step{applies},
 		},
 		story{
-			name: "fails", over: []int{5, 6}, hcl: named("a", run("create", "fail", "exit 3")),
+			name: "fails", over: []int{6}, hcl: named("a", run("create", "fail", "exit 3")),
 			steps: []step{
 				{args: "apply -auto-approve", code: 1, says: "local-exec provisioner error"},
 				{args: "apply -auto-approve", hcl: named("a"), says: "fx_thing.a is tainted, so must be replaced"},
@@ -82,7 +82,7 @@ func TestNativeLifecycle(t *testing.T) {
 			check: ever("fx_thing a", "create done", "delete done"),
 		},
 		story{
-			name: "deposed by a delete that failed", over: []int{5, 6}, hcl: renamed("a", first, `fault = "error-delete"`),
+			name: "deposed by a delete that failed", over: []int{5}, hcl: renamed("a", first, `fault = "error-delete"`),
 			steps: []step{
 				applies,
 				{args: "apply -auto-approve", hcl: renamed("c", first), code: 1, says: "Out of things"},
@@ -91,7 +91,7 @@ func TestNativeLifecycle(t *testing.T) {
 			check: ever("fx_thing a", "create done", "delete failed", "delete done"),
 		},
 		story{
-			name: "create that failed", over: []int{5, 6}, hcl: named("a", `fault = "error"`) + named("b"),
+			name: "create that failed", over: []int{5}, hcl: named("a", `fault = "error"`) + named("b"),
 			steps: []step{
 				{args: "apply -auto-approve", code: 1, says: "Out of things"},
 				{args: "apply -auto-approve", hcl: named("a") + named("b"), says: "1 added"},
@@ -107,7 +107,7 @@ func TestNativeLifecycle(t *testing.T) {
 			check: ever("fx_thing a", "create failed", "delete done", "create done"),
 		},
 		story{
-			name: "update and delete that failed", over: []int{5, 6}, hcl: named("a", "size = 1"),
+			name: "update and delete that failed", over: []int{6}, hcl: named("a", "size = 1"),
 			steps: []step{
 				applies,
 				{args: "apply -auto-approve", hcl: named("a", "size = 2", `fault = "error"`), code: 1, says: "Out of things"},
@@ -129,7 +129,7 @@ func TestNativeLifecycle(t *testing.T) {
 			steps: []step{applies, {args: "apply -auto-approve", hcl: named("a", `blob = "y"`, "size = 2", "lifecycle { ignore_changes = [blob] }"), says: "1 changed"}},
 		},
 		story{
-			name: "replaced by another's change", over: []int{5, 6},
+			name: "replaced by another's change", over: []int{5},
 			hcl:   "resource \"terraform_data\" \"t\" { input = 1 }\n" + named("a", "lifecycle { replace_triggered_by = [terraform_data.t] }"),
 			steps: []step{applies, {args: "apply -auto-approve", hcl: "resource \"terraform_data\" \"t\" { input = 2 }\n" + named("a", "lifecycle { replace_triggered_by = [terraform_data.t] }")}},
 			check: ever("fx_thing a", "create done", "delete done", "create done"),

@@ -40,7 +40,7 @@ func TestNativeProviderConfigurations(t *testing.T) {
 			steps: []step{applies, {args: "destroy -auto-approve"}, applies}, check: regions(map[string]int{"west": 1}),
 		},
 		story{
-			name: "of another provider's object", over: []int{5, 6},
+			name: "of another provider's object", over: []int{5},
 			hcl: "provider \"fx\" {\n  alias = \"of_a\"\n  region = fx_thing.a.uid == \"\" ? \"none\" : \"some\"\n  token = fx_thing.a.uid\n}\n" +
 				named("a") + named("b", "provider = fx.of_a"),
 			steps: []step{applies}, check: regions(map[string]int{"nowhere": 1, "some": 1}),
@@ -58,13 +58,13 @@ func TestNativeProviderConfigurations(t *testing.T) {
 			steps: []step{{args: "apply -auto-approve", says: `o = "NOWHERE/A!"`}},
 		},
 		story{
-			name: "data read when it is applied", over: []int{5, 6},
+			name: "data read when it is applied", over: []int{6},
 			hcl: named("a", `secret = "hush"`) + "data \"fx_thing\" \"a\" {\n  name       = \"a\"\n  depends_on = [fx_thing.a]\n}\n" +
 				named("b", "blob = data.fx_thing.a.uid", "secret = data.fx_thing.a.secret"),
 			steps: []step{applies}, check: ever("fx_thing b", "create done"),
 		},
 		story{
-			name: "data read when it is planned", over: []int{5, 6}, hcl: named("a"),
+			name: "data read when it is planned", over: []int{5}, hcl: named("a"),
 			steps: []step{applies, {
 				args: "apply -auto-approve", says: "2 added",
 				hcl: named("a") + "data \"fx_thing\" \"a\" { name = \"a\" }\n" + named("b", "blob = data.fx_thing.a.uid") +
@@ -122,7 +122,7 @@ func TestNativeEphemeralValues(t *testing.T) {
 			}),
 		},
 		story{
-			name: "renewed while it is used", over: []int{5, 6}, hcl: token("renew_ms = 100") + written(1) + "resource \"terraform_data\" \"slow\" {\n  provisioner \"local-exec\" {\n    command     = \"sleep 1\"\n    environment = { TOKEN = ephemeral.fx_token.t.value }\n  }\n}\n",
+			name: "renewed while it is used", over: []int{6}, hcl: token("renew_ms = 100") + written(1) + "resource \"terraform_data\" \"slow\" {\n  provisioner \"local-exec\" {\n    command     = \"sleep 1\"\n    environment = { TOKEN = ephemeral.fx_token.t.value }\n  }\n}\n",
 			steps: []step{applies},
 			check: both(func(s *told, one *side) {
 				openedAndClosed(s, one)
@@ -132,7 +132,7 @@ func TestNativeEphemeralValues(t *testing.T) {
 			}),
 		},
 		story{
-			name: "configures a provider", over: []int{5, 6},
+			name: "configures a provider", over: []int{5},
 			hcl:   token("") + "provider \"fx\" {\n  alias  = \"with_token\"\n  region = \"east\"\n  token  = ephemeral.fx_token.t.value\n}\n" + named("a", "provider = fx.with_token"),
 			steps: []step{applies, {args: "destroy -auto-approve"}, applies}, check: regions(map[string]int{"east": 1}),
 		},

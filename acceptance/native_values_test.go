@@ -40,7 +40,7 @@ func TestNativeVariables(t *testing.T) {
 			steps: []step{{args: `apply -auto-approve -var v=["x","y"]`}}, again: `-var v=["x","y"]`,
 		},
 		story{
-			name: "prompt", over: []int{5, 6}, hcl: "variable \"v\" {}\n" + named("a", "blob = var.v"), check: blob, again: "-var=v=x,y",
+			name: "prompt", over: []int{6}, hcl: "variable \"v\" {}\n" + named("a", "blob = var.v"), check: blob, again: "-var=v=x,y",
 			steps: []step{{args: "apply -auto-approve", input: "x,y\n", says: "var.v Enter a value:"}},
 		},
 		story{
@@ -59,7 +59,7 @@ func TestNativeVariables(t *testing.T) {
 			steps: []step{{args: "apply -auto-approve -var=v=no", code: 1, says: "Yes must be said."}},
 		},
 		story{
-			name: "sensitive", over: []int{5, 6}, again: "-var=v=hush-hush",
+			name: "sensitive", over: []int{5}, again: "-var=v=hush-hush",
 			hcl: `variable "v" { sensitive = true }
 output "v" {
   value     = fx_thing.a.secret
@@ -100,13 +100,17 @@ func TestNativeEphemeralVariables(t *testing.T) {
 			steps: []step{{args: "apply -auto-approve -var-file=my.tfvars"}}, again: option,
 		},
 		story{name: "environment", hcl: hcl, check: arrived, steps: []step{applies}, env: []string{"TF_VAR_v=open-sesame"}},
+		story{
+			name: "saved plan", hcl: hcl, check: arrived, again: option,
+			steps: []step{{args: "plan -out=p " + option}, {args: "apply " + option + " p", says: "1 added"}},
+		},
 		story{name: "automatic file", hcl: hcl, check: arrived, steps: []step{applies}, files: map[string]string{"my.auto.tfvars": `v = "open-sesame"`}},
 		story{
 			name: "default", check: arrived, steps: []step{applies},
 			hcl: strings.Replace(hcl, "ephemeral = true", "ephemeral = true\n  default   = \"open-sesame\"", 1),
 		},
 		story{
-			name: "prompt", over: []int{5, 6}, hcl: hcl, check: arrived, again: option,
+			name: "prompt", over: []int{5}, hcl: hcl, check: arrived, again: option,
 			steps: []step{{args: "apply -auto-approve", input: "open-sesame\n", says: "var.v (ephemeral) Enter a value:"}},
 		},
 		story{
@@ -139,7 +143,7 @@ func TestNativeExpressions(t *testing.T) {
 				named("a", "blob = terraform_data.t.output"), steps: []step{applies},
 		},
 		story{
-			name: "count, for_each and dynamic blocks", over: []int{5, 6},
+			name: "count, for_each and dynamic blocks", over: []int{5},
 			hcl:   multiplied("2", `["x", "y"]`),
 			steps: []step{applies, {args: "apply -auto-approve", hcl: multiplied("3", `["y", "z", "w"]`)}},
 			check: ever("fx_thing x", "create done", "delete done"),
