@@ -309,9 +309,11 @@ func (r *run) act(ctx context.Context) (int, error) {
 // session, and then the summary.
 func (r *run) close(ctx context.Context, code int) int {
 	ctx = context.WithoutCancel(ctx)
+	stop := r.meter.during("waiting until it is known, and told to the coordinator, how all changes ended", nil)
 	r.await(ctx, r.gate.Await) // while the proxies can still read
 	r.shutProxies(ctx)
 	r.await(ctx, r.gate.Finish)
+	stop()
 	summary := r.gate.Summary()
 	summary.Host, summary.Embedded = r.where.host, r.where.embedded
 	summary.Brief = !r.mutates() || (code != 0 && r.gate.Submitted() == 0)
@@ -320,9 +322,11 @@ func (r *run) close(ctx context.Context, code int) int {
 	}
 	last, cancel := context.WithTimeout(ctx, goodbye)
 	defer cancel()
+	stop = r.meter.during("telling the coordinator that the run has ended", nil)
 	r.gate.Close(last)
 	ended := r.session.Err() // nil while it is open
 	peers, err := r.session.Close(last)
+	stop()
 	if err != nil {
 		r.log.WarnContext(ctx, "session not closed; it ends with its lease", "error", err)
 	}

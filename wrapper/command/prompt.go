@@ -138,7 +138,7 @@ func (r *run) answer(ctx context.Context) (string, error) {
 	case <-r.app.Signals:
 		return "", errInterrupted
 	case <-r.session.Done():
-		return "", fmt.Errorf("the session with the coordinator has ended: %w", r.session.Err())
+		return "", r.session.Err()
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}

@@ -20,6 +20,10 @@ const (
 	phasePlanning = "planning"
 )
 
+// courtesy bounds how long the coordinator is told that the state is free: the end
+// of the session, a moment later, says so as well.
+const courtesy = 3 * time.Second
+
 // turn runs the command once its turn on the state has come. It is over with the
 // command: what is left to be found out afterwards needs no state.
 func (r *run) turn(ctx context.Context) (int, error) {
@@ -74,7 +78,7 @@ func (r *run) enterState(ctx context.Context) (ok bool, code int, err error) {
 // leaveState lets the next run have the state as soon as the CLI has let go of
 // it.
 func (r *run) leaveState(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), courtesy)
 	defer cancel()
 	r.gate.LeaveState(ctx)
 }

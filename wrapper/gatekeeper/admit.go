@@ -105,6 +105,9 @@ func rulesFail(err error) error {
 func (g *Gatekeeper) lost() error {
 	select {
 	case <-g.session.Done():
+		if err := g.session.Err(); errors.Is(err, client.ErrSessionEnded) {
+			return err // it says so itself
+		}
 		return fmt.Errorf("%w: %w", client.ErrSessionEnded, g.session.Err())
 	default:
 		return nil

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -30,7 +31,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	if meant := reason(st); meant != nil {
 		switch {
 		case errors.Is(meant, coordinator.ErrUnavailable):
-			return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.target, st.Message())
+			return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.target, plain(st.Message()))
 		case errors.Is(meant, admission.ErrNoSession):
 			return fmt.Errorf("%w: %w", ErrSessionEnded, meant)
 		case errors.Is(meant, admission.ErrUnsettled):
@@ -48,14 +49,26 @@ func (c *Client) explain(ctx context.Context, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.target, st.Message())
+		return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.target, plain(st.Message()))
 	case codes.Unauthenticated:
 		return fmt.Errorf("%w by %s: get the coordinator's token from whoever runs it", ErrTokenRefused, c.target)
 	case codes.Unavailable:
-		return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.target, st.Message())
+		return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.target, plain(st.Message()))
 	default:
 		return fmt.Errorf("the coordinator at %s: %s", c.target, st.Message())
 	}
+}
+
+// plain is what a message of the transport says, without the layers that it was
+// wrapped into on its way.
+func plain(message string) string {
+	if _, inner, ok := strings.Cut(message, `desc = "`); ok {
+		message = strings.TrimSuffix(inner, `"`)
+	}
+	if i := strings.LastIndex(message, "transport: "); i >= 0 {
+		message = message[i+len("transport: "):]
+	}
+	return strings.TrimPrefix(message, "Error while dialing: ")
 }
 
 // remoteError is an error of the coordinator in its own words.
