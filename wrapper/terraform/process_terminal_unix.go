@@ -55,7 +55,7 @@ func gone(tty *os.File) bool {
 func (j *job) suspend() {
 	own, child := unix.Getpgrp(), j.cmd.Process.Pid
 	takeTerminal(j.tty, own)
-	sleep()
+	sleep(unix.SIGTSTP, unix.SIGSTOP) // the shell shows which one it was
 	if owns(j.tty, own) {
 		takeTerminal(j.tty, child)
 	}
@@ -67,26 +67,35 @@ func (j *job) suspend() {
 func (j *job) sleepWithTheCLI() {
 	child := j.cmd.Process.Pid
 	_ = unix.Kill(-child, unix.SIGTSTP)
-	signal.Stop(j.asleep)
-	sleep()
-	signal.Notify(j.asleep, unix.SIGTSTP)
+	sleep(unix.SIGSTOP) // the other one is taken
 	_ = unix.Kill(-child, unix.SIGCONT)
 }
 
 // sleepStart is how long the kernel may take to stop this process.
 const sleepStart = 200 * time.Millisecond
 
-// sleep stops this process as Ctrl-Z does, and returns when somebody continues
-// it. A process that nobody could continue does not stop: the kernel keeps
-// members of orphaned groups from it.
-func sleep() {
+// sleep stops this process by the first of some signals that does so, and returns
+// when somebody continues it. It does not stop where nobody could: the kernel keeps
+// Ctrl-Z from the group of a session's leader too.
+func sleep(signals ...unix.Signal) {
+	if session, err := unix.Getsid(0); err != nil || session == unix.Getpgrp() {
+		return
+	}
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, unix.SIGCONT)
 	defer signal.Stop(continued)
-	_ = unix.Kill(unix.Getpid(), unix.SIGTSTP)
-	select {
-	case <-continued:
-	case <-time.After(sleepStart):
+	for _, sig := range signals {
+		_ = unix.Kill(unix.Getpid(), sig)
+		select {
+		case <-continued:
+			return
+		case <-time.After(sleepStart):
+		}
+		select { // the time passes while it is stopped, too
+		case <-continued:
+			return
+		case <-time.After(sleepStart):
+		}
 	}
 }
 

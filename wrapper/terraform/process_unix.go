@@ -93,7 +93,9 @@ func (j *job) follow() {
 	case j.place != apart:
 		j.hungUp = make(chan struct{}, 1)
 		go j.watch()
-	case !signal.Ignored(unix.SIGTSTP):
+	case j.cmd.Stdin != nil && !signal.Ignored(unix.SIGTSTP):
+		// It cannot be undone: Go swallows a stop that nobody asks for any more. So
+		// this is not done for a question beside the run.
 		j.asleep = make(chan os.Signal, 1)
 		signal.Notify(j.asleep, unix.SIGTSTP)
 	}
