@@ -35,6 +35,13 @@ resource "FX_thing" {
   import_id = null
   parent "realm" {}
 
+  error "spent" {
+    match    = ["Out of things"]
+    definite = true
+    source   = "spent"
+    why      = "The fixture has done nothing then"
+  }
+
   on "write" {
     target "slot" {
       node   = parent
