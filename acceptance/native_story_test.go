@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -187,13 +186,12 @@ func (s *told) step(n int, st step) {
 
 func (s *told) prepare(one *side, st step) {
 	s.t.Helper()
-	files := maps.Clone(st.files)
 	if st.hcl != "" {
 		if err := one.Configure(s.text(st.hcl)); err != nil {
 			s.t.Fatal(err)
 		}
 	}
-	s.write(one, files)
+	s.write(one, st.files)
 	if st.before != nil {
 		if err := st.before(one.objects); err != nil {
 			s.t.Fatal(err)
