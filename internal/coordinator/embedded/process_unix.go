@@ -42,7 +42,17 @@ func inherited() (count int) {
 			count = max(count, fd-2)
 		}
 	}
-	return count
+	return min(count, mostClosed())
+}
+
+// mostClosed bounds how many descriptors can be closed in a child: while it is
+// being started it needs as many more, of those that this process may have.
+func mostClosed() int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return 0
+	}
+	return int(min(limit.Cur/4, 1024)) //nolint:gosec // small
 }
 
 // tryLock takes the lock on a file, which is made when it is missing. The
