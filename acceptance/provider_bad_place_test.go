@@ -19,7 +19,7 @@ const largeSize = 40 << 20
 // both protocols, as without tfweaver.
 func TestLargeMessages(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, lab.Setup{Cloud: fast()})
+	b := newPatientBench(t, lab.Setup{Cloud: fast()}, 3*patience) // every program copies it several times
 	w := b.workspaceOf(b.FixtureWorkspace(b.ctx, "large", `
 resource "five_thing" "x" {
   name   = "x"

@@ -60,6 +60,7 @@ func TestAttachedProviderIsIntercepted(t *testing.T) {
 		first.create(named("a"))
 		second.configure("west")
 		second.create(named("b"))
+		r.dial().configure("east") // the process has another configuration by now
 		if calls := r.gate.seen(); len(calls) != 2 || calls[0].ProviderConfig.GetAttr("region").AsString() != "east" {
 			t.Errorf("calls %+v", calls)
 		}
@@ -75,7 +76,7 @@ func TestAttachedProviderIsIntercepted(t *testing.T) {
 		if err := syscall.Kill(pid, 0); err != nil {
 			t.Errorf("the provider was ended: %v", err)
 		}
-		wantEvents(t, r.notes(), "configure east", "create a", "done a", "configure west", "create b", "done b")
+		wantEvents(t, r.notes(), "configure east", "create a", "done a", "configure west", "create b", "done b", "configure east")
 	})
 }
 

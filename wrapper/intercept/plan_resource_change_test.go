@@ -25,7 +25,9 @@ func TestPlansAreNotWatched(t *testing.T) {
 	}
 	gate.admit = func(context.Context, Call) error { return &Refusal{Summary: "no"} }
 	larger := c.thing(map[string]cty.Value{"name": cty.StringVal("a"), "size": cty.NumberIntVal(2)})
-	kept, response := c.apply(c.plan(made, larger))
+	planned := c.plan(made, larger)
+	planned.plannedPrivate = []byte("what the change would have made of them")
+	kept, response := c.apply(planned)
 	if !response.failed() || !bytes.Equal(kept.private, made.private) || !kept.value.RawEquals(made.value) {
 		t.Errorf("the refused change left %#v with %q", kept.value, kept.private)
 	}
