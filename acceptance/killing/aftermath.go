@@ -52,6 +52,9 @@ func (p *play) judgeVictim() error {
 	if may, any := p.round.mayExit(); !any && !slices.Contains(may, status) {
 		p.result.broke("%s ended with status %d, want one of %v", p.round.Victim, status, may)
 	}
+	if _, err := os.Stat(filepath.Join(p.spaces[p.round.Victim].Dir, stoppedFile)); p.round.Kind == CtrlZ && !p.round.Moment.early() && err != nil {
+		p.result.broke("%s was not stopped: %v", p.round.Victim, err)
+	}
 	if status != 0 {
 		return nil
 	}

@@ -47,13 +47,16 @@ func (p *play) start(ctx context.Context, name string) (err error) {
 	return err
 }
 
+// stoppedFile is what the shell makes in the workspace when the run was stopped.
+const stoppedFile = "stopped"
+
 // script is what the shell in the terminal runs. Where the run is stopped it is
 // continued after the round's gap, each time.
 func (p *play) script(args []string) string {
 	const stopped = 128 + 20 // SIGTSTP
 	return fmt.Sprintf(`"$%s" %s; status=$?
-while [ "$status" = %d ]; do sleep %.2f; fg; status=$?; done
-exit "$status"`, lab.EnvCLI, strings.Join(args, " "), stopped, p.round.Gap.Seconds())
+while [ "$status" = %d ]; do touch %s; sleep %.2f; fg; status=$?; done
+exit "$status"`, lab.EnvCLI, strings.Join(args, " "), stopped, stoppedFile, p.round.Gap.Seconds())
 }
 
 // shell gives tfweaver a process group of its own, as at a prompt, or not.
