@@ -138,6 +138,14 @@ func systemHasNone(t *testing.T) {
 	}
 }
 
+// layoutCase is a layout in which a CLI is to be found.
+type layoutCase struct {
+	make func(l *layout)
+	// called are the scripts that have to be called; none for a layout whose CLI is
+	// no script.
+	called string
+}
+
 // TestFindTheRealCLI: each layout that version managers, pipelines and people make,
 // with real processes: which program was run is known from the record of the
 // scripts, and by a coordinated run that works.
@@ -145,12 +153,7 @@ func TestFindTheRealCLI(t *testing.T) {
 	t.Parallel()
 	systemHasNone(t)
 	b := newBench(t, lab.Setup{Cloud: fast()})
-	tests := map[string]struct {
-		make func(l *layout)
-		// called are the scripts that have to be called; none for a layout whose
-		// CLI is no script.
-		called string
-	}{
+	tests := map[string]layoutCase{
 		"plain binary on PATH": {func(l *layout) {
 			l.link("bin/terraform", shared.CLI.Path)
 			l.path = []string{"bin"}
@@ -240,24 +243,23 @@ func TestFindTheRealCLI(t *testing.T) {
 			l.script("bin/terraform", "echo '[command] {terraform}'\n'"+shared.CLI.Path+"' \"$@\"\ncode=$?\necho '::debug::exit code {0}'\nexit $code")
 			l.path = []string{"bin"}
 		}, "bin/terraform"},
-		"the script of setup-terraform": {func(l *layout) {
-			l.script("bin/terraform", "echo the output of all calls is published; exit 3")
-			l.link("bin/terraform-bin", shared.CLI.Path)
-			l.path = []string{"bin"}
-		}, ""},
 		"a project's version in Atlantis": {func(l *layout) {
 			l.script("bin/terraform", "exit 3")
 			l.real("atlantis/terraform1.11.4")
 			l.path, l.env = []string{"bin", "atlantis"}, []string{"ATLANTIS_TERRAFORM_VERSION=1.11.4"}
 		}, "atlantis/terraform1.11.4"},
 	}
+	if shared.CLI.Product == "Terraform" { // the action installs nothing else
+		tests["the script of setup-terraform"] = layoutCase{func(l *layout) {
+			l.script("bin/terraform", "echo the output of all calls is published; exit 3")
+			l.link("bin/terraform-bin", shared.CLI.Path)
+			l.path = []string{"bin"}
+		}, ""}
+	}
 	for n, name := range slices.Sorted(maps.Keys(tests)) {
 		tt := tests[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if name == "the script of setup-terraform" && shared.CLI.Product != "Terraform" {
-				t.Skip("the action installs Terraform only")
-			}
 			b := &bench{Experiment: b.Experiment, t: t, ctx: b.ctx}
 			w, l := b.laidOut(n)
 			tt.make(l)
