@@ -4,11 +4,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -91,19 +88,4 @@ func (r report) table(w io.Writer) error {
 			median(f.Plain, wall), median(f.Tfweaver, wall), greatest(f.Tfweaver, memory), greatest(f.Tfweaver, first))
 	}
 	return t.Flush()
-}
-
-// save writes the report as cost.json.
-func (r report) save(folder string) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return fmt.Errorf("write the figures: %w", err)
-	}
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the figures: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "cost.json"), append(text, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write the figures: %w", err)
-	}
-	return nil
 }

@@ -10,28 +10,16 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"regexp"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/tfweaver/tfweaver/acceptance/lab"
+	"github.com/tfweaver/tfweaver/acceptance/program"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		os.Exit(2)
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "cost:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("cost", run) }
 
 // settings are the command line.
 type settings struct {
@@ -67,9 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return fmt.Errorf("-only: %w", err)
 	}
 	start := time.Now()
-	progress := func(format string, a ...any) {
-		fmt.Fprintf(stderr, "%7.1fs  %s\n", time.Since(start).Seconds(), fmt.Sprintf(format, a...))
-	}
+	progress := program.Since(start, stderr)
 	l, err := lab.Open(ctx, progress)
 	if err != nil {
 		return err
@@ -88,7 +74,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		r.Figures = append(r.Figures, f)
 	}
-	return errors.Join(err, r.table(stdout), r.save(s.out), l.Close())
+	return errors.Join(err, r.table(stdout), program.WriteFigures(s.out, "cost.json", r), l.Close())
 }
 
 // load is the load average over a minute, where the system tells it.

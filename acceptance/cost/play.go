@@ -10,12 +10,12 @@ import (
 	"github.com/tfweaver/tfweaver/acceptance/lab"
 )
 
-// program runs one of the two to its end.
-type program func(w *lab.Workspace, ctx context.Context, args ...string) (*lab.Run, error)
+// runner runs one of the two to its end.
+type runner func(w *lab.Workspace, ctx context.Context, args ...string) (*lab.Run, error)
 
 // player is one of the two, in a place of its own.
 type player struct {
-	run   program
+	run   runner
 	place *lab.Workspace
 	of    *lab.Experiment
 }
