@@ -172,7 +172,7 @@ func (s *told) step(n int, st step) {
 		s.t.Errorf("step %d, %s: exit code %d of plain Terraform and %d of tfweaver, want %d", n, st.args, codes[0], codes[1], st.code)
 	}
 	for _, one := range []*side{s.plain, s.woven} {
-		if !strings.Contains(folded(one.said), folded(s.text(st.says))) {
+		if !strings.Contains(folded(one.said), folded(s.text(inWords(st.says)))) {
 			s.t.Errorf("step %d, %s: %s does not say %q", n, st.args, one.Actor, st.says)
 		}
 	}
@@ -217,6 +217,21 @@ func (s *told) run(one *side, program string, st step) int {
 		s.t.Errorf("%s: %v", st.args, err)
 	}
 	return cmd.ProcessState.ExitCode()
+}
+
+// tofuWords are Terraform's words and what OpenTofu says instead, where stories
+// look for them.
+var tofuWords = strings.NewReplacer( //nolint:gochecknoglobals // never changed
+	"so must be replaced", "so it must be replaced",
+	"Instance cannot be destroyed", "Resource instance cannot be destroyed",
+)
+
+// inWords puts a text into the words of the product that is tested with.
+func inWords(text string) string {
+	if shared.CLI.Product == "OpenTofu" {
+		return tofuWords.Replace(text)
+	}
+	return text
 }
 
 // folded is a text without the CLI's boxes and line breaks.
