@@ -19,11 +19,11 @@ func TestKillsAtRandomMoments(t *testing.T) {
 	playRounds(t, 41, killing.Kills())
 }
 
-// playRounds plays a round of each kind, one at a time: two tests do so.
+// playRounds plays a round of each kind, two at a time.
 func playRounds(t *testing.T, seed uint64, kinds []killing.Kind) {
 	t.Helper()
 	series := killing.Series(shared, seed, kinds...)
-	series.Wanted, series.Progress = len(kinds), t.Logf
+	series.Wanted, series.Together, series.Progress = len(kinds), 2, t.Logf
 	results, err := series.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
