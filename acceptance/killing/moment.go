@@ -107,7 +107,7 @@ func (p *play) began() func() (bool, error) {
 		case Asking:
 			return strings.Contains(p.runs[p.round.Victim].Said(), "Enter a value:"), nil
 		case Waiting:
-			return strings.Contains(p.runs[p.round.Victim].Said(), " waits for "), nil
+			return strings.Contains(p.runs[p.round.Victim].Said(), " waits"), nil
 		case Between:
 			now, err := p.runsCLI("plan")
 			ended := planned && !now
