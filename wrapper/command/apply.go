@@ -58,18 +58,15 @@ func (r *run) asksForEphemeral() bool {
 // the first call, and what it needs together is asked for then; nothing was sent
 // by then.
 func (r *run) applySaved(ctx context.Context) (int, error) {
-	text, err := r.showPlan(ctx, r.opts.PlanFile())
-	if err == nil {
-		var plan *savedPlan
-		if plan, err = r.understand(ctx, text); err == nil {
-			order := r.order(ctx, plan, r.opts.PlanFile())
-			r.gate.OnFirstCall(func(ctx context.Context) { r.announce(ctx, text, order) })
-			return r.applyFile(ctx, plan)
-		}
+	draft, err := r.showPlan(ctx, r.opts.PlanFile())
+	if err != nil { // it may be no plan at all, or one of a newer kind
+		r.log.WarnContext(ctx, "saved plan not understood", "error", err)
+		return r.oneStep(ctx)
 	}
-	// It may be no plan at all, or one of a newer kind.
-	r.log.WarnContext(ctx, "saved plan not understood", "error", err)
-	return r.oneStep(ctx)
+	plan := r.understand(draft)
+	order := r.order(ctx, plan, r.opts.PlanFile())
+	r.gate.OnFirstCall(func(ctx context.Context) { r.announce(ctx, draft, order) })
+	return r.applyFile(ctx, plan)
 }
 
 func (r *run) applyFile(ctx context.Context, plan *savedPlan) (int, error) {
@@ -84,12 +81,8 @@ func (r *run) applyFile(ctx context.Context, plan *savedPlan) (int, error) {
 // creates, and reserves what it needs. A refusal of that is told by the calls,
 // none of which is sent then. Each call is judged by itself whatever becomes of
 // the rest.
-func (r *run) announce(ctx context.Context, text []byte, order lowering.Order) {
-	if _, err := r.understand(ctx, text); err != nil {
-		r.log.WarnContext(ctx, "saved plan not understood", "error", err)
-		return
-	}
-	if at, known := madeAt(text); known {
+func (r *run) announce(ctx context.Context, draft *lowering.Draft, order lowering.Order) {
+	if at, known := r.understand(draft).madeAt(); known {
 		if err := r.gate.MadeAt(ctx, at); err != nil {
 			r.log.WarnContext(ctx, "age of the saved plan not told", "error", err)
 		}

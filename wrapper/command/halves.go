@@ -50,7 +50,7 @@ func (r *run) twoSteps(ctx context.Context) (int, error) {
 		if !stale || err != nil || a.last {
 			return code, err
 		}
-		before = a.plan.actions
+		before = a.plan.Changes
 		r.session.SetPhase(phasePlanning)
 		r.view.Problem(views.Problem{
 			Warning: true, Summary: "Planning again",
@@ -77,9 +77,9 @@ func (r *run) planAndApply(ctx context.Context, a *attempt) (code int, stale boo
 		return 0, false, err
 	}
 	if a.before != nil {
-		r.view.Problem(views.Problem{Warning: true, Summary: "This is a new plan", Detail: difference(a.before, a.plan.actions)})
+		r.view.Problem(views.Problem{Warning: true, Summary: "This is a new plan", Detail: difference(a.before, a.plan.Changes)})
 	}
-	if a.plan.applyable {
+	if a.plan.Applyable {
 		if ok, code, err := r.consent(ctx); !ok {
 			return code, false, err
 		}

@@ -131,22 +131,6 @@ func TestOverriddenProgram(t *testing.T) {
 	}
 }
 
-func TestApplyable(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]bool{
-		`{"applyable":true}`: true,
-		`{"applyable":false,"resource_changes":[{"change":{"actions":["create"]}}]}`:              false,
-		`{"resource_changes":[{"change":{"actions":["no-op"]}},{"change":{"actions":["read"]}}]}`: false,
-		`{"resource_changes":[{"change":{"actions":["delete","create"]}}]}`:                       true,
-		`{"output_changes":{"a":{"actions":["update"]}}}`:                                         true,
-		`nonsense`: true,
-	} {
-		if got, _ := outlined([]byte(text)); got != want {
-			t.Errorf("%s: %v", text, got)
-		}
-	}
-}
-
 func TestRepeatedLines(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{

@@ -5,10 +5,9 @@ package command
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"slices"
-	"strings"
+	"io"
 	"time"
 
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
@@ -49,129 +48,50 @@ type savedPlan struct {
 	*lowering.Plan
 	// calls is how many provider calls it foresees.
 	calls int
-	// applyable is false when there is nothing to apply.
-	applyable bool
-	// actions are what it does, such as "create", to which address.
-	actions map[string]string
 }
 
-// showPlan is the JSON form of a saved plan.
-func (r *run) showPlan(ctx context.Context, path string) ([]byte, error) {
+// showPlan is a saved plan as the CLI prints it. Large ones have many megabytes:
+// they are read while they are printed.
+func (r *run) showPlan(ctx context.Context, path string) (draft *lowering.Draft, err error) {
 	p := r.process()
 	p.Args = append(append([]string{}, r.inv.Global...), "show", "-json", path)
 	p.Env = r.env.Without("TF_CLI_ARGS", arguments.ArgsVariable("show"))
 	p.Stdin = nil
-	text, err := p.Output(ctx, maxPlan)
+	from := lowering.Sources{Schema: r.host.Schema, Configs: r.gate.Configs, CloudID: r.engine.CloudID}
+	err = p.Stream(ctx, maxPlan, func(printed io.Reader) error {
+		draft, err = lowering.ReadDraft(ctx, terraform.Object(printed), from)
+		return err
+	})
 	if ended := r.ended(); ended != nil {
 		return nil, ended
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read the plan: %w", err)
+	if err != nil && !errors.Is(err, lowering.ErrPlan) {
+		err = fmt.Errorf("read the plan: %w", err)
 	}
-	return terraform.Document(text), nil
+	return draft, err
 }
 
-// understand reads the JSON form of a plan with what is known of the providers
-// by now, and tells the gatekeeper what is to come.
-func (r *run) understand(ctx context.Context, text []byte) (*savedPlan, error) {
-	plan, err := lowering.Read(ctx, text, lowering.Sources{
-		Schema: r.host.Schema, Configs: r.gate.Configs, CloudID: r.engine.CloudID,
-	})
-	if err != nil {
-		return nil, err
-	}
+// understand is a plan with what is known of the providers by now, of which the
+// gatekeeper is told.
+func (r *run) understand(draft *lowering.Draft) *savedPlan {
+	plan := draft.Plan()
 	r.gate.Plan(plan)
-	saved := &savedPlan{Plan: plan, calls: len(plan.Operations())}
-	saved.applyable, saved.actions = outlined(text)
-	return saved, nil
+	return &savedPlan{Plan: plan, calls: len(plan.Operations())}
 }
 
 // readPlan does both.
 func (r *run) readPlan(ctx context.Context, path string) (*savedPlan, error) {
 	defer r.meter.during("reading the plan", nil)()
-	text, err := r.showPlan(ctx, path)
+	draft, err := r.showPlan(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	return r.understand(ctx, text)
+	return r.understand(draft), nil
 }
 
 // madeAt is when a plan was made, to the second: the end of that second, so that
 // what was made just before it does not seem to be newer. False where it does not
 // say so.
-func madeAt(text []byte) (time.Time, bool) {
-	var plan struct {
-		Timestamp time.Time `json:"timestamp"`
-	}
-	if err := json.Unmarshal(text, &plan); err != nil || plan.Timestamp.IsZero() {
-		return time.Time{}, false
-	}
-	return plan.Timestamp.Add(time.Second - time.Nanosecond), true
-}
-
-// outline is what the JSON form of a plan says of its changes as a whole.
-type outline struct {
-	Applyable *bool `json:"applyable"`
-	Resources []struct {
-		Address string `json:"address"`
-		Deposed string `json:"deposed"`
-		Change  change `json:"change"`
-	} `json:"resource_changes"`
-	Outputs map[string]change `json:"output_changes"`
-}
-
-// outlined says whether there is anything to apply, and what is done to which
-// address. A plan that is not understood may do anything.
-func outlined(text []byte) (applyable bool, actions map[string]string) {
-	var o outline
-	if json.Unmarshal(text, &o) != nil {
-		return true, nil
-	}
-	return o.applyable(), o.actions()
-}
-
-// actions are what the plan does, to which address.
-func (o outline) actions() map[string]string {
-	actions := map[string]string{}
-	for _, r := range o.Resources {
-		if r.Change.does() {
-			address := r.Address
-			if r.Deposed != "" {
-				address += " (deposed " + r.Deposed + ")"
-			}
-			actions[address] = r.Change.name()
-		}
-	}
-	for name, c := range o.Outputs {
-		if c.does() {
-			actions["output."+name] = c.name()
-		}
-	}
-	return actions
-}
-
-// applyable says whether the CLI would ask for approval of the plan. Versions
-// that do not say so themselves have told it by the actions.
-func (o outline) applyable() bool {
-	if o.Applyable != nil {
-		return *o.Applyable
-	}
-	return len(o.actions()) > 0
-}
-
-// change is what a plan says of the actions of one change.
-type change struct {
-	Actions []string `json:"actions"`
-}
-
-func (c change) does() bool {
-	return slices.ContainsFunc(c.Actions, func(a string) bool { return a != "no-op" && a != "read" })
-}
-
-// name is what people call the actions, in one word.
-func (c change) name() string {
-	if slices.Contains(c.Actions, "create") && slices.Contains(c.Actions, "delete") {
-		return "replace"
-	}
-	return strings.Join(c.Actions, " and ")
+func (p *savedPlan) madeAt() (time.Time, bool) {
+	return p.MadeAt.Add(time.Second - time.Nanosecond), !p.MadeAt.IsZero()
 }

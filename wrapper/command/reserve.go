@@ -6,6 +6,7 @@ package command
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/ruleengine"
@@ -42,12 +43,15 @@ func (r *run) order(ctx context.Context, plan *savedPlan, path string) lowering.
 	p := r.process()
 	p.Env = r.halfEnv().Without(arguments.ArgsVariable("graph"))
 	p.Signals = nil // a signal is for what the user waits for
-	dot, err := p.Graph(ctx, r.binary.Product, r.inv.Global, r.variables(), path)
+	var order lowering.Order
+	err := p.Graph(ctx, r.binary.Product, r.inv.Global, r.variables(), path, func(dot io.Reader) error {
+		order = plan.Order(dot)
+		return nil
+	})
 	if err != nil {
 		r.log.WarnContext(ctx, "order of the plan not known", "error", err)
 		return plan.WithoutOrder(err.Error())
 	}
-	order := plan.Order(dot)
 	if !order.Complete {
 		r.log.WarnContext(ctx, "order of the plan not understood", "why", order.Why)
 	}

@@ -16,71 +16,71 @@ import (
 // configuration only what is constant; the proxy has seen whole configurations,
 // but not whose they are. One that was given is enough; of several, the only one
 // that does not contradict the plan.
-func (r *reader) config(s *step) cty.Value {
+func (c *completion) config(s *step) cty.Value {
 	none := cty.NullVal(cty.DynamicPseudoType)
-	if r.from.Configs == nil {
+	if c.draft.from.Configs == nil {
 		return none
 	}
 	key := [3]string{s.op.Provider, s.module, s.local}
-	config, known := r.configs[key]
+	config, known := c.configs[key]
 	if !known {
 		config = none
-		if fitting := r.fittingConfigs(s); len(fitting) == 1 {
+		if fitting := c.fittingConfigs(s); len(fitting) == 1 {
 			config = fitting[0]
 		}
-		r.configs[key] = config
+		c.configs[key] = config
 	}
 	return config
 }
 
-func (r *reader) fittingConfigs(s *step) []cty.Value {
-	given := r.from.Configs(s.op.Provider)
+func (c *completion) fittingConfigs(s *step) []cty.Value {
+	given := c.draft.from.Configs(s.op.Provider)
 	if len(given) == 1 {
 		return given
 	}
-	said := r.constants(s)
+	said := c.constants(s)
 	return slices.DeleteFunc(slices.Clone(given), func(config cty.Value) bool { return !agrees(config, said) })
 }
 
 // constants are the arguments of the resource's provider block whose values stand
 // in the configuration itself, or in a variable of the root module.
-func (r *reader) constants(s *step) map[string]cty.Value {
-	if block := r.block(s); block != nil {
+func (c *completion) constants(s *step) map[string]cty.Value {
+	if block := c.block(s); block != nil {
 		return block.said
 	}
 	return nil
 }
 
 // block is the provider block of a step's resource, nil when it cannot be told.
-func (r *reader) block(s *step) *block {
-	resource := r.configured(s.module, s.local)
+func (c *completion) block(s *step) *block {
+	resource := c.configured(s.module, s.local)
 	if resource == nil {
 		return nil
 	}
-	return r.plan.blocks[resource.ProviderConfigKey]
+	return c.plan.blocks[resource.ProviderConfigKey]
 }
 
 // readBlocks reads all provider blocks of the configuration.
-func (r *reader) readBlocks() {
-	if r.raw.Config == nil {
+func (c *completion) readBlocks() {
+	if c.draft.raw.Config == nil {
 		return
 	}
-	for key, config := range r.raw.Config.ProviderConfigs {
+	for key, config := range c.draft.raw.Config.ProviderConfigs {
 		b := &block{provider: config.FullName, said: map[string]cty.Value{}}
 		for name, x := range config.Expressions {
-			if raw, ok := r.constant(x, config.ModuleAddress); ok {
+			if raw, ok := c.constant(x, config.ModuleAddress); ok {
 				if v, err := decode(raw, nil, cty.DynamicPseudoType); err == nil {
 					b.said[name] = v
 				}
 			}
 		}
-		r.plan.blocks[key] = b
+		c.plan.blocks[key] = b
 	}
 }
 
 // constant is the value of an expression that is a literal or one variable of
 // the root module.
-func (r *reader) constant(x *tfjson.Expression, module string) (any, bool) {
+func (c *completion) constant(x *tfjson.Expression, module string) (any, bool) {
 	switch {
 	case x == nil || x.ExpressionData == nil || len(x.NestedBlocks) > 0:
 		return nil, false
@@ -88,7 +88,7 @@ func (r *reader) constant(x *tfjson.Expression, module string) (any, bool) {
 		return x.ConstantValue, true
 	case module == "" && len(x.References) == 1:
 		name, isVariable := strings.CutPrefix(x.References[0], "var.")
-		v := r.raw.Variables[name]
+		v := c.draft.raw.Variables[name]
 		if !isVariable || v == nil || v.Value == nil {
 			return nil, false
 		}
@@ -126,23 +126,23 @@ func contains(have, want cty.Value) bool {
 
 // configured is a resource as the configuration has it, nil when it is gone
 // from there.
-func (r *reader) configured(module, local string) *tfjson.ConfigResource {
-	if r.raw.Config == nil {
+func (c *completion) configured(module, local string) *tfjson.ConfigResource {
+	if c.draft.raw.Config == nil {
 		return nil
 	}
 	path := strings.Join(moduleCalls(module), "/")
-	if r.resources[path] == nil {
-		if r.resources == nil {
-			r.resources = map[string]map[string]*tfjson.ConfigResource{}
+	if c.resources[path] == nil {
+		if c.resources == nil {
+			c.resources = map[string]map[string]*tfjson.ConfigResource{}
 		}
-		r.resources[path] = resourcesOf(r.moduleOf(module))
+		c.resources[path] = resourcesOf(c.moduleOf(module))
 	}
-	return r.resources[path][local]
+	return c.resources[path][local]
 }
 
 // moduleOf is a module as the configuration has it, nil when it is gone.
-func (r *reader) moduleOf(address string) *tfjson.ConfigModule {
-	m := r.raw.Config.RootModule
+func (c *completion) moduleOf(address string) *tfjson.ConfigModule {
+	m := c.draft.raw.Config.RootModule
 	for _, name := range moduleCalls(address) {
 		if m == nil || m.ModuleCalls[name] == nil {
 			return nil

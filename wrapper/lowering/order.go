@@ -5,6 +5,7 @@ package lowering
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -73,13 +74,13 @@ func contracted(after map[admission.CallID][]admission.CallID, keep func(admissi
 }
 
 // Order reads the order of the calls from the graph that the CLI makes of the
-// plan: the output of "graph -type=apply -plan=PLANFILE", in the environment
-// that the other commands get. It is the very graph that "apply PLANFILE" walks.
+// plan, while it prints it: the output of "graph -type=apply -plan=PLANFILE", in the
+// environment that the other commands get. It is the very graph that "apply PLANFILE" walks.
 //
 // Terraform's command takes no variables and needs none. OpenTofu's wants a
 // value for every variable that a plan file does not keep (ephemeral ones).
-func (p *Plan) Order(dot []byte) Order {
-	g, err := readDOT(string(dot))
+func (p *Plan) Order(dot io.Reader) Order {
+	g, err := readDOT(dot)
 	if err != nil {
 		return p.WithoutOrder(err.Error())
 	}

@@ -4,6 +4,7 @@
 package lowering_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -80,7 +81,7 @@ func TestOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 			bothProducts(t, name, func(t *testing.T, p *lowering.Plan, dot []byte) {
-				o := p.Order(dot)
+				o := p.Order(bytes.NewReader(dot))
 				if !o.Complete || o.Why != "" {
 					t.Fatalf("the order is not complete: %q", o.Why)
 				}
@@ -96,7 +97,7 @@ func TestOrder(t *testing.T) {
 func TestOrderAmongSomeCalls(t *testing.T) {
 	t.Parallel()
 	p, dot := recorded(t, "mixed.terraform")
-	o := p.Order(dot).Among(func(id admission.CallID) bool {
+	o := p.Order(bytes.NewReader(dot)).Among(func(id admission.CallID) bool {
 		return strings.Contains(string(id), ".child") || strings.Contains(string(id), ".base")
 	})
 	want := map[admission.CallID][]admission.CallID{
@@ -168,7 +169,7 @@ func TestOrderOfAnotherText(t *testing.T) {
 			"cycle",
 		},
 	} {
-		o := p.Order([]byte(other.text))
+		o := p.Order(strings.NewReader(other.text))
 		if o.Complete || !strings.Contains(o.Why, other.why) {
 			t.Errorf("%s: complete %v, %q", name, o.Complete, o.Why)
 		}
@@ -184,10 +185,10 @@ func TestOrderOfAGraphWithColours(t *testing.T) {
 	p, dot := recorded(t, "deposed.tofu")
 	text := strings.Replace(string(dot), "digraph {", "digraph {\n\tlabel = \"a -> b\"\n", 1)
 	text = strings.Replace(text, `terraform_data.gone"`+"\n", `terraform_data.gone" [color = "red", penwidth = "2.0"]`+"\n", 1)
-	if diff := cmp.Diff(describe(p, p.Order(dot)), describe(p, p.Order([]byte(text)))); diff != "" {
+	if diff := cmp.Diff(describe(p, p.Order(bytes.NewReader(dot))), describe(p, p.Order(strings.NewReader(text)))); diff != "" {
 		t.Errorf("order (-plain +coloured):\n%s", diff)
 	}
-	if o := p.Order([]byte(text)); !o.Complete {
+	if o := p.Order(strings.NewReader(text)); !o.Complete {
 		t.Error(o.Why)
 	}
 }
@@ -214,7 +215,7 @@ func TestOrderThatIsTooLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := p.Order([]byte("digraph {\n" + strings.Join(edges, "\n") + "\n}\n"))
+	whole := p.Order(strings.NewReader("digraph {\n" + strings.Join(edges, "\n") + "\n}\n"))
 	if got := len(whole.After("create x_y.second_of_two_long_lists[7]")); !whole.Complete || got != n+1 {
 		t.Fatalf("complete %v, %d calls before one of the second list: %s", whole.Complete, got, whole.Why)
 	}

@@ -19,12 +19,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"time"
 
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/ruleengine"
 	"github.com/tfweaver/tfweaver/wrapper/intercept"
@@ -52,6 +50,9 @@ type Plan struct {
 	MadeAt time.Time
 	// Applyable is false when there is nothing to apply, not even a new output.
 	Applyable bool
+	// Changes are what the plan does in one word, such as "create" or "replace", to
+	// which address; that of an output is "output.NAME".
+	Changes map[string]string
 
 	steps []*step
 	byKey map[stepKey]*group
@@ -126,15 +127,11 @@ func Read(ctx context.Context, planJSON []byte, from Sources) (*Plan, error) {
 // Sensitive values are in a plan in clear: they stay in this process, and
 // operations name their paths. Errors wrap ErrPlan and never quote the plan.
 func ReadFrom(ctx context.Context, planJSON io.Reader, from Sources) (*Plan, error) {
-	r := reader{
-		from: from, raw: &tfjson.Plan{}, plan: &Plan{byKey: map[stepKey]*group{}, blocks: map[string]*block{}, configs: from.Configs},
-		schemas: map[[2]string]*intercept.Schema{}, configs: map[[3]string]cty.Value{}, untyped: newUntyped(),
+	draft, err := ReadDraft(ctx, planJSON, from)
+	if err != nil {
+		return nil, err
 	}
-	if err := r.read(ctx, newDocument(planJSON)); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrPlan, err)
-	}
-	r.complete()
-	return r.plan, nil
+	return draft.Plan(), nil
 }
 
 // Operations are all calls that the plan foresees, each with its address. They

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	tfjson "github.com/hashicorp/terraform-json"
@@ -21,24 +22,15 @@ import (
 
 // reader turns the parts of a plan into steps.
 type reader struct {
-	from Sources
-	plan *Plan
-	// raw has the version, the variables and the configuration alone.
-	raw     *tfjson.Plan
+	from    Sources
+	draft   *Draft
 	schemas map[[2]string]*intercept.Schema
-	// configs are the provider configurations that were found already, by
-	// provider, module and resource.
-	configs map[[3]string]cty.Value
-	// resources are those of the configuration, by the path of their module.
-	resources map[string]map[string]*tfjson.ConfigResource
-	untyped   *untyped
+	untyped *untyped
 	// names are the texts of providers, types and modules that were read
 	// already: thousands of changes share a few.
 	names map[string]string
-	// said is whether the plan says itself that it can be applied, changed
-	// whether anything in it would.
-	said    *bool
-	changed bool
+	// said is whether the plan says itself that it can be applied.
+	said *bool
 }
 
 // read reads all that is needed of a plan. The parts may come in any order.
@@ -46,11 +38,11 @@ func (r *reader) read(ctx context.Context, d *document) error {
 	err := d.members(func(name string) error {
 		switch name {
 		case "format_version":
-			return d.decode(&r.raw.FormatVersion)
+			return d.decode(&r.draft.raw.FormatVersion)
 		case "variables":
-			return d.decode(&r.raw.Variables)
+			return d.decode(&r.draft.raw.Variables)
 		case "configuration":
-			return d.decode(&r.raw.Config)
+			return d.decode(&r.draft.raw.Config)
 		case "timestamp":
 			return r.timestamp(d)
 		case "applyable":
@@ -58,7 +50,7 @@ func (r *reader) read(ctx context.Context, d *document) error {
 		case "resource_changes":
 			return d.elements(func() error { return r.change(ctx, d) })
 		case "output_changes":
-			return d.members(func(string) error { return r.output(d) })
+			return d.members(func(name string) error { return r.output(d, name) })
 		default:
 			return d.skip()
 		}
@@ -69,7 +61,11 @@ func (r *reader) read(ctx context.Context, d *document) error {
 	if err := d.end(); err != nil {
 		return err
 	}
-	return r.raw.Validate()
+	r.draft.applyable = len(r.draft.changes) > 0
+	if r.said != nil {
+		r.draft.applyable = *r.said
+	}
+	return r.draft.raw.Validate()
 }
 
 // timestamp notes when the plan was made. What is no time is as good as none.
@@ -79,25 +75,39 @@ func (r *reader) timestamp(d *document) error {
 		return err
 	}
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		r.plan.MadeAt = at
+		r.draft.madeAt = at
 	}
 	return nil
 }
 
-// output notes whether an output changes.
-func (r *reader) output(d *document) error {
+// output notes what becomes of an output.
+func (r *reader) output(d *document, name string) error {
 	var change struct {
 		Actions tfjson.Actions `json:"actions"`
 	}
 	err := d.decode(&change)
-	r.changed = r.changed || does(change.Actions)
+	r.note("output."+name, change.Actions)
 	return err
 }
 
-// does says whether a change is one at all. The CLI asks for approval of a plan
-// with any.
-func does(actions tfjson.Actions) bool {
-	return slices.ContainsFunc(actions, func(a tfjson.Action) bool { return a != tfjson.ActionNoop && a != tfjson.ActionRead })
+// note notes what a change does, if it is one at all. The CLI asks for approval of
+// a plan with any.
+func (r *reader) note(address string, actions tfjson.Actions) {
+	if slices.ContainsFunc(actions, func(a tfjson.Action) bool { return a != tfjson.ActionNoop && a != tfjson.ActionRead }) {
+		r.draft.changes[address] = r.shared(nameOf(actions))
+	}
+}
+
+// nameOf is what people call actions, in one word.
+func nameOf(actions tfjson.Actions) string {
+	if slices.Contains(actions, tfjson.ActionCreate) && slices.Contains(actions, tfjson.ActionDelete) {
+		return "replace"
+	}
+	var words []string
+	for _, a := range actions {
+		words = append(words, string(a))
+	}
+	return strings.Join(words, " and ")
 }
 
 // resourceChange is the part of a change that is needed. Values stay text until
@@ -131,7 +141,7 @@ func (r *reader) change(ctx context.Context, d *document) error {
 	if json.Unmarshal(raw, &change) != nil {
 		return errJSON
 	}
-	r.changed = r.changed || does(change.Change.Actions)
+	r.note(noted(&change), change.Change.Actions)
 	actions := callsOf(change.Change.Actions)
 	if len(actions) == 0 {
 		return nil
@@ -150,7 +160,7 @@ func (r *reader) change(ctx context.Context, d *document) error {
 	for _, action := range actions {
 		s := r.step(&change, action, values)
 		s.index = index
-		r.plan.add(s)
+		r.draft.steps = append(r.draft.steps, s)
 	}
 	return nil
 }
@@ -216,37 +226,19 @@ func likenessOf(change *resourceChange, action admission.Action) [sha256.Size]by
 	return sha256.Sum256(bytes.Join(parts, []byte{0}))
 }
 
-// complete adds what only the whole plan tells.
-func (r *reader) complete() {
-	p := r.plan
-	r.readBlocks()
-	for _, s := range p.steps {
-		s.block = r.block(s)
-		s.op.ProviderConfig = r.config(s)
-		s.provisioned = s.op.Action != admission.Update && r.provisioned(s.module, s.local)
-	}
-	bind(p.steps)
-	r.resolve(p.steps)
-	for _, g := range p.byKey {
-		g.finish()
-	}
-	p.Applyable = r.changed
-	if r.said != nil {
-		p.Applyable = *r.said
-	}
-}
-
-// provisioned says whether a resource has provisioners, of whatever kind.
-func (r *reader) provisioned(module, local string) bool {
-	resource := r.configured(module, local)
-	return resource != nil && len(resource.Provisioners) > 0
-}
-
 // address is the address of a change as Terraform prints it; a deposed object
 // has none of its own.
 func address(change *resourceChange) string {
 	if change.DeposedKey != "" {
 		return change.Address + " (deposed object " + change.DeposedKey + ")"
+	}
+	return change.Address
+}
+
+// noted is the address under which a change is noted.
+func noted(change *resourceChange) string {
+	if change.DeposedKey != "" {
+		return change.Address + " (deposed " + change.DeposedKey + ")"
 	}
 	return change.Address
 }

@@ -16,13 +16,13 @@ import (
 // resolve fills in references to objects that the same plan creates. Terraform
 // does not know their ids yet; where an id follows from names, the rules do. It
 // serves the forecast only: a call, once it is made, has all its references.
-func (r *reader) resolve(steps []*step) {
-	if r.from.CloudID == nil {
+func (c *completion) resolve(steps []*step) {
+	if c.draft.from.CloudID == nil {
 		return
 	}
-	ids := r.futureIDs(steps)
+	ids := c.futureIDs(steps)
 	for _, s := range steps {
-		resource := r.configured(s.module, s.local)
+		resource := c.configured(s.module, s.local)
 		if s.op.Action == admission.Delete || resource == nil || !isObject(s.op.Planned) {
 			continue
 		}
@@ -45,13 +45,13 @@ func keyText(index any) string {
 
 // futureIDs are the ids of the objects that will be made, as far as they can be
 // told. A create that itself waits for an id is left out.
-func (r *reader) futureIDs(steps []*step) map[instance]string {
+func (c *completion) futureIDs(steps []*step) map[instance]string {
 	ids := map[instance]string{}
 	for _, s := range steps {
 		if s.op.Action != admission.Create {
 			continue
 		}
-		if id, ok := r.from.CloudID(s.op); ok {
+		if id, ok := c.draft.from.CloudID(s.op); ok {
 			ids[instance{s.module, s.local, keyText(s.index)}] = id
 		}
 	}

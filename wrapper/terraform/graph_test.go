@@ -7,6 +7,7 @@ package terraform
 
 import (
 	"errors"
+	"io"
 	"testing"
 )
 
@@ -16,7 +17,11 @@ func TestGraphIsThatOfThePlan(t *testing.T) {
 		Terraform: "-chdir=x graph -type=apply -plan=a plan\n",
 		OpenTofu:  "-chdir=x graph -type=apply -plan=a plan -var=s=1\n",
 	} {
-		got, err := fake(t).Graph(t.Context(), product, []string{"-chdir=x"}, []string{"-var=s=1"}, "a plan")
+		var got []byte
+		err := fake(t).Graph(t.Context(), product, []string{"-chdir=x"}, []string{"-var=s=1"}, "a plan", func(dot io.Reader) (err error) {
+			got, err = io.ReadAll(dot)
+			return err
+		})
 		if err != nil || string(got) != want {
 			t.Errorf("%s: %q, %v; want %q", product, got, err, want)
 		}
@@ -25,7 +30,7 @@ func TestGraphIsThatOfThePlan(t *testing.T) {
 
 func TestGraphThatFails(t *testing.T) {
 	t.Parallel()
-	_, err := fake(t).Graph(t.Context(), Terraform, nil, nil, "p")
+	err := fake(t).Graph(t.Context(), Terraform, nil, nil, "p", func(io.Reader) error { return nil })
 	var failed *OutputError
 	if !errors.As(err, &failed) || failed.ExitCode != 3 {
 		t.Errorf("error %v, want what the CLI said", err)
