@@ -260,7 +260,7 @@ func TestFindTheRealCLI(t *testing.T) {
 		tt := tests[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := &bench{Experiment: b.Experiment, t: t, ctx: b.ctx}
+			b := b.within(t)
 			w, l := b.laidOut(n)
 			tt.make(l)
 			w.Env = l.environment()
@@ -345,7 +345,7 @@ func TestFindNoCLI(t *testing.T) {
 		tt := tests[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := &bench{Experiment: b.Experiment, t: t, ctx: b.ctx}
+			b := b.within(t)
 			w, l := b.laidOut(n)
 			tt.make(l)
 			w.Env = l.environment()

@@ -74,6 +74,15 @@ func newPatientBench(t *testing.T, setup lab.Setup, patience time.Duration) *ben
 	return &bench{Experiment: e, t: t, ctx: ctx}
 }
 
+// within is the bench of a parallel subtest: its time begins when it does, not
+// while it waits for its turn.
+func (b *bench) within(t *testing.T) *bench {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return &bench{Experiment: b.Experiment, t: t, ctx: ctx}
+}
+
 // fast are latencies for tests that are not about time: long enough that runs
 // started together overlap in the cloud.
 func fast() lab.CloudConfig {

@@ -185,6 +185,7 @@ func (r *run) connect(ctx context.Context) (*client.Client, error) {
 	if err != nil {
 		return nil, &connectError{Address: r.inv.Weaver.Coordinator, Err: err}
 	}
+	r.log.DebugContext(ctx, "session opened", "session", r.session.ID(), "host", r.where.host, "embedded", r.where.embedded)
 	return conn, nil
 }
 
