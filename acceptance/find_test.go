@@ -146,10 +146,10 @@ type layoutCase struct {
 	called string
 }
 
-// TestFindTheRealCLI: each layout that version managers, pipelines and people make,
+// TestC43FindsTheRealCLI: each layout that version managers, pipelines and people make,
 // with real processes: which program was run is known from the record of the
 // scripts, and by a coordinated run that works.
-func TestFindTheRealCLI(t *testing.T) {
+func TestC43FindsTheRealCLI(t *testing.T) {
 	t.Parallel()
 	systemHasNone(t)
 	b := newBench(t, lab.Setup{Cloud: fast()})
@@ -295,9 +295,9 @@ func (b *bench) laidOut(n int) (*lab.Workspace, *layout) {
 	return w, l
 }
 
-// TestFindNoCLI: where there is no CLI that can be run, the run ends with the exit
+// TestC43NoCLI: where there is no CLI that can be run, the run ends with the exit
 // code of a shell and says what to do, and no process is left behind.
-func TestFindNoCLI(t *testing.T) {
+func TestC43NoCLI(t *testing.T) {
 	t.Parallel()
 	systemHasNone(t)
 	b := newBench(t, lab.Setup{Cloud: fast()})
@@ -373,10 +373,10 @@ func TestFindNoCLI(t *testing.T) {
 	})
 }
 
-// TestFindPassesThrough: what programs that run the CLI ask of it is answered by
+// TestC43PassesThrough: what programs that run the CLI ask of it is answered by
 // the CLI alone, byte for byte: Terragrunt with its variables set asks for the
 // version by an option, Atlantis in a script of its own.
-func TestFindPassesThrough(t *testing.T) {
+func TestC43PassesThrough(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, lab.Setup{Cloud: fast()})
 	w := b.workspace("caller", group()+"output \"location\" {\n  value = \"westeurope\"\n}\n")

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Command kill ends processes at random moments in many small experiments and
-// says what that breaks; see package killing. "make kill ROUNDS=300 SEED=1" runs
+// says what that breaks; see package killing. "make kill ROUNDS=500 SEED=1" runs
 // it. It can be interrupted, and goes on where it was.
 package main
 
@@ -31,7 +31,7 @@ type settings struct {
 func parse(args []string, stderr io.Writer) (s settings, err error) {
 	flags := flag.NewFlagSet("kill", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.IntVar(&s.rounds, "rounds", 300, "how many runs to hit")
+	flags.IntVar(&s.rounds, "rounds", 500, "how many runs to hit")
 	flags.IntVar(&s.together, "together", 2, "experiments at a time")
 	flags.IntVar(&s.only, "only", -1, "repeat this round alone, and note nothing")
 	flags.Uint64Var(&s.seed, "seed", 1, "what the kinds, victims and moments are drawn from")
