@@ -8,14 +8,17 @@ package acceptance
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/tfweaver/tfweaver/acceptance/fixture/journal"
 	"github.com/tfweaver/tfweaver/acceptance/lab"
 	"github.com/tfweaver/tfweaver/internal/simcloud/activity"
 )
@@ -212,47 +215,70 @@ func TestSignalInFlight(t *testing.T) {
 
 // TestSignalTwiceInFlight: with the second interrupt the CLI exits at once;
 // tfweaver waits for the call that was sent, so that others learn of its end, until
-// it is interrupted once more.
+// it is interrupted once more. The provider does not stop when it is asked to, so
+// that the call lasts as long as the test wants it to.
 func TestSignalTwiceInFlight(t *testing.T) {
 	t.Parallel()
 	for name, third := range map[string]bool{"twice": false, "three times": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := inTheWay(t, 6*time.Second)
-			w := b.workspace("alone", chain("left", "first", "second"))
+			b := newBench(t, lab.Setup{})
+			hold := filepath.Join(t.TempDir(), "hold")
+			w := b.workspaceOf(b.FixtureWorkspace(b.ctx, "alone", stubborn("first", hold)))
 			run := b.start(woven, w, "apply", "-auto-approve", "-no-color", "-weaver-lease="+lease.String())
-			b.awaitOf(run, "the first subnet is being written", lab.Wrote("subnets", "first", activity.Accepted))
+			b.awaitOf(run, "the first thing is being made", func(activity.Log) bool { return b.began("first") })
 			b.signal(run, syscall.SIGINT)
 			b.awaitSaid(run, "Interrupt received")
 			b.signal(run, syscall.SIGINT)
 			b.awaitSaid(run, "Two interrupts received")
 			b.gone(run, "terraform")
-			first := b.written(b.log(), "subnets", "first")
-			if run.Exited() || first.Done() {
-				t.Fatalf("tfweaver has ended (%v) or the call has (%v): nothing is shown", run.Exited(), first.Done())
+			if run.Exited() || b.ended("first") {
+				t.Fatalf("tfweaver has ended (%v) or the call has (%v): nothing is shown", run.Exited(), b.ended("first"))
 			}
 			if third {
 				b.signal(run, syscall.SIGINT)
+			} else if err := os.WriteFile(hold, nil, 0o600); err != nil {
+				t.Fatal(err)
 			}
 			b.wait(run)
+			if ended := b.ended("first"); ended == third {
+				t.Errorf("the call has ended when tfweaver has: %v", ended)
+			}
 			if run.Status() != 1 {
 				t.Errorf("exit status %d, want 1", run.Status())
-			}
-			if done := b.written(b.log(), "subnets", "first").Done(); done == third {
-				t.Errorf("the call has ended: %v", done)
 			}
 			b.noProcesses()
 			b.noFolders()
 			if third { // somebody else will find out how the call ends
 				return
 			}
-			rival := leased(b, b.workspace("rival", subnet("left", "rival", 9)), "make another subnet")
+			rival := leased(b, b.workspaceOf(b.FixtureWorkspace(b.ctx, "rival", stubborn("other", hold))), "make another thing")
 			b.wait(rival)
 			b.succeeded(rival)
-			b.clean()
 			b.nothingLeft("two interrupts", w)
 		})
 	}
+}
+
+// stubborn is the configuration of a thing that is made when a file is there, and
+// not given up before.
+func stubborn(name, hold string) string {
+	return fmt.Sprintf("resource \"five_thing\" %q {\n  name  = %q\n  hold  = %q\n  fault = \"stubborn\"\n}\n", name, name, hold)
+}
+
+// began says whether the fixture has begun to create a thing, ended whether that
+// has ended.
+func (b *bench) began(name string) bool { return b.noted(journal.Create, name) }
+
+func (b *bench) ended(name string) bool { return b.noted(journal.End, name) }
+
+func (b *bench) noted(what, name string) bool {
+	b.t.Helper()
+	events, err := b.FixtureJournal()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return slices.ContainsFunc(events, func(e lab.FixtureEvent) bool { return e.What == what && e.Name == name })
 }
 
 // gone waits until the CLI below a run has ended.
