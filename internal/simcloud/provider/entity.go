@@ -175,11 +175,11 @@ func (e *entity[M, P]) Update(ctx context.Context, req resource.UpdateRequest, r
 	resp.Diagnostics.Append(keep(ctx, resp.Private, r)...)
 }
 
-// Delete implements resource.Resource.
+// Delete implements resource.Resource. It needs no private state: Terraform sends
+// none with the delete of a tainted object that is replaced.
 func (e *entity[M, P]) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	m := P(new(M))
 	resp.Diagnostics.Append(req.State.Get(ctx, m)...)
-	resp.Diagnostics.Append(e.checkKept(ctx, req.Private)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -307,13 +307,13 @@ func keep(ctx context.Context, private privateWriter, r arm.Resource) diag.Diagn
 	return private.SetKey(ctx, privateKey, value)
 }
 
-// checkKept refuses to go on without the private state that every create,
+// checkKept refuses to update without the private state that every create,
 // update and import leaves behind.
 func (e *entity[M, P]) checkKept(ctx context.Context, private privateReader) diag.Diagnostics {
 	value, diags := private.GetKey(ctx, privateKey)
 	if len(value) == 0 && !diags.HasError() {
 		diags.AddError("Private state is missing",
-			fmt.Sprintf("simcloud_%s keeps data in private state, and it did not come back. Something between Terraform and the provider has dropped it.", e.name))
+			fmt.Sprintf("simcloud_%s keeps data in private state, and it did not come back: something between Terraform and the provider has dropped it, or the create of the object was interrupted. Replace the object, or remove it from the state and import it.", e.name))
 	}
 	return diags
 }

@@ -6,8 +6,8 @@
 // the cloud answers.
 //
 // Every managed resource keeps the change token of its object in private state
-// and refuses to update or delete without it, so that a program between
-// Terraform and the provider that loses private state is found out.
+// and refuses to update without it, so that a program between Terraform and the
+// provider that loses private state is found out.
 package provider
 
 import (

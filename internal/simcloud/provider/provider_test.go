@@ -348,13 +348,24 @@ func TestPrivateStateIsMissed(t *testing.T) {
 		t.Fatal("no private state after create")
 	}
 	in.private = nil
-	for _, config := range []values{nil, steps()[0].later} {
-		if _, diags := d.apply(t.Context(), in, config); len(diags) != 1 || !strings.Contains(diags[0], "Private state is missing") {
-			t.Errorf("got %s", diags)
-		}
+	if _, diags := d.apply(t.Context(), in, steps()[0].later); len(diags) != 1 || !strings.Contains(diags[0], "Private state is missing") {
+		t.Errorf("got %s", diags)
 	}
 	if len(d.cloud.Events()) != 2 {
 		t.Errorf("a call reached the cloud: %+v", d.cloud.Events()[2:])
+	}
+}
+
+// TestAnObjectWithoutPrivateStateCanBeDeleted: so Terraform deletes what is
+// tainted and replaced.
+func TestAnObjectWithoutPrivateStateCanBeDeleted(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, simcloud.Config{}, nil)
+	in := d.built("simcloud_resource_group")["simcloud_resource_group"]
+	in.private = nil
+	d.destroy(in)
+	if events := d.cloud.Events(); !slices.ContainsFunc(events, func(e activity.Event) bool { return e.Method == "DELETE" }) {
+		t.Errorf("the cloud saw %+v", events)
 	}
 }
 
