@@ -43,7 +43,7 @@ func (s scene) play(ctx context.Context, l *lab.Lab, rounds int, progress lab.Pr
 	}
 	for round := range rounds {
 		for i, p := range players {
-			took, err := p.once(ctx, s)
+			took, err := p.play(ctx, s, round)
 			if err != nil {
 				return f, err
 			}
@@ -59,35 +59,19 @@ func (s scene) play(ctx context.Context, l *lab.Lab, rounds int, progress lab.Pr
 	return f, nil
 }
 
-// once plays a scene once and leaves nothing behind.
-func (p player) once(ctx context.Context, s scene) (one, error) {
-	if err := p.clear(ctx); err != nil {
-		return one{}, err
-	}
-	for _, args := range s.before {
-		if _, err := p.measure(ctx, args); err != nil {
+// play plays a scene once; the objects of an earlier round stay behind.
+func (p player) play(ctx context.Context, s scene, round int) (one, error) {
+	if round == 0 || !s.once {
+		if err := afresh(p.place, round); err != nil {
 			return one{}, err
+		}
+		for _, args := range s.before {
+			if _, err := p.measure(ctx, args); err != nil {
+				return one{}, err
+			}
 		}
 	}
 	return p.measure(ctx, s.args)
-}
-
-// clear destroys what is there. The CLI alone does that: it is not measured.
-func (p player) clear(ctx context.Context) error {
-	left, err := p.place.Resources(ctx)
-	if err != nil {
-		return err
-	}
-	if len(left) > 0 {
-		run, err := p.place.Terraform(ctx, "destroy", "-auto-approve", "-no-color")
-		if err != nil {
-			return err
-		}
-		if err := run.MustSucceed(); err != nil {
-			return err
-		}
-	}
-	return forget(p.place)
 }
 
 // measure runs a command to its end.
