@@ -57,6 +57,9 @@ type App struct {
 	// error, or where the operating system has no such thing.
 	Replace func(path string, args, env []string) (int, error)
 	Now     func() time.Time
+	// Thrift makes this process keep less garbage; nil where it is shared with
+	// other work. It is called before a run is coordinated.
+	Thrift func()
 }
 
 // Main runs the program with the process's own surroundings and returns its
@@ -83,6 +86,7 @@ func Main() int {
 			signal.Reset()
 			return terraform.Exec(path, args, env)
 		},
+		Thrift: thrift,
 	}
 	listen()
 	terraform.KeepBrokenPipes()

@@ -49,9 +49,9 @@ func (m *meter) Read(ctx context.Context, provider, resourceType string, before,
 }
 
 // Planned implements intercept.Watcher.
-func (m *meter) Planned(ctx context.Context, provider, resourceType string, prior, config, planned, providerConfig cty.Value) {
+func (m *meter) Planned(ctx context.Context, provider, resourceType string) {
 	m.plans.Add(1)
-	m.Watcher.Planned(ctx, provider, resourceType, prior, config, planned, providerConfig)
+	m.Watcher.Planned(ctx, provider, resourceType)
 }
 
 // during tells of the progress of what is done until the returned function is

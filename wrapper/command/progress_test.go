@@ -53,14 +53,14 @@ type blind struct{ intercept.Watcher }
 
 func (blind) Read(context.Context, string, string, cty.Value, cty.Value, cty.Value) {}
 
-func (blind) Planned(context.Context, string, string, cty.Value, cty.Value, cty.Value, cty.Value) {}
+func (blind) Planned(context.Context, string, string) {}
 
 func TestProgressIsTold(t *testing.T) {
 	t.Parallel()
 	view := &told{}
 	m := newMeter(blind{}, view)
 	m.first, m.later = time.Millisecond, 2*time.Millisecond
-	m.Planned(t.Context(), "p", "t", cty.NilVal, cty.NilVal, cty.NilVal, cty.NilVal)
+	m.Planned(t.Context(), "p", "t")
 	stop := m.during("planning", nil)
 	lines := view.await(t, 3)
 	stop()

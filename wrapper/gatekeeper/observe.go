@@ -54,8 +54,7 @@ func newObserver(g *Gatekeeper) *observer {
 }
 
 // Planned implements intercept.Watcher; the plan file says more.
-func (g *Gatekeeper) Planned(context.Context, string, string, cty.Value, cty.Value, cty.Value, cty.Value) {
-}
+func (g *Gatekeeper) Planned(context.Context, string, string) {}
 
 // Stopping implements intercept.Watcher; waiting calls learn of it by the end
 // of their context.

@@ -36,7 +36,7 @@ func TestLifecycle(t *testing.T) {
 
 		wantEvents(t, r.notes(), "configure east", "create a", "done a", "update a", "done a", "delete a", "done a")
 		wantEvents(t, r.watcher.seen(), "configured east",
-			"planned fixture_thing null -> unknown", "planned fixture_thing east/a -> east/a", "planned fixture_thing east/a -> null")
+			"planned fixture_thing", "planned fixture_thing", "planned fixture_thing")
 		checkLifecycleCalls(t, r.gate.seen())
 		for i, want := range []cty.Value{made.value, changed.value, cty.NullVal(c.thingType())} {
 			outcome := r.gate.ended()[i]

@@ -51,9 +51,6 @@ type Options struct {
 	Gate Gate
 	// Watcher is told what passes; nil for nobody.
 	Watcher Watcher
-	// WatchPlans makes the watcher be told of plans, too. They are decoded for
-	// nothing else, and there is one for every object of a run.
-	WatchPlans bool
 	// Logger gets the host's own lines, never values of a configuration or a
 	// state; nil discards them.
 	Logger *slog.Logger
@@ -75,7 +72,6 @@ type Options struct {
 type Host struct {
 	gate        Gate
 	watcher     Watcher
-	watchPlans  bool
 	log         *slog.Logger
 	hangupGrace time.Duration
 	// slots holds one token per change that is being sent.
@@ -147,7 +143,7 @@ func newHost(options Options) (*Host, error) {
 		limit = DefaultForwardLimit
 	}
 	h := &Host{
-		gate: options.Gate, watcher: options.Watcher, watchPlans: options.WatchPlans, log: options.Logger,
+		gate: options.Gate, watcher: options.Watcher, log: options.Logger,
 		hangupGrace: options.HangupGrace, slots: make(chan struct{}, limit),
 	}
 	if h.log == nil {

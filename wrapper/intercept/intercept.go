@@ -106,8 +106,11 @@ type Outcome struct {
 	// Err is the transport error behind Unknown.
 	Err error
 	// SenderDead says of an Unknown that the process which the call was given to
-	// has ended: it sends nothing any more.
+	// has ended: it sends nothing any more. Of a NotSent it says that the process
+	// which was to get it has.
 	SenderDead bool
+	// HungUp: the CLI had gone before it could be told.
+	HungUp bool
 }
 
 // Left says whether the object was there after a call that was answered, as far
@@ -160,9 +163,10 @@ type Watcher interface {
 	Read(ctx context.Context, provider, resourceType string, before, after, providerConfig cty.Value)
 	// Imported reports one object of an ImportResourceState answer.
 	Imported(ctx context.Context, provider, resourceType, id string, state, providerConfig cty.Value)
-	// Planned reports a PlanResourceChange answer, with [Options].WatchPlans alone.
-	// Terraform plans more than once per change; it is a hint, never a promise.
-	Planned(ctx context.Context, provider, resourceType string, prior, config, planned, providerConfig cty.Value)
+	// Planned reports that a PlanResourceChange was answered, and nothing of the
+	// values: most runs plan far more than they change. Terraform plans more than
+	// once per change.
+	Planned(ctx context.Context, provider, resourceType string)
 	// Stopping reports that the CLI asked the provider to stop.
 	Stopping(ctx context.Context, provider string)
 }

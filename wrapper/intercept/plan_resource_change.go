@@ -10,8 +10,7 @@ import (
 	"sync"
 )
 
-// planResourceChange remembers what a later refusal must give back, and
-// reports the planned values to who wants them.
+// planResourceChange remembers what a later refusal must give back, and counts.
 func (x *exchange) planResourceChange(ctx context.Context, request *frame) (*frame, error) {
 	answer, err := x.forward(ctx, request)
 	if err != nil {
@@ -31,43 +30,19 @@ func (x *exchange) notePlan(ctx context.Context, request, answer *frame) error {
 	if err != nil {
 		return err
 	}
-	watched := p.host.watcher != nil && p.host.watchPlans
-	if isNullState(req) && !watched {
+	if p.host.watcher != nil {
+		p.host.watcher.Planned(ctx, p.source, req.text("type_name"))
+	}
+	if isNullState(req) {
 		return nil
 	}
 	resp, err := parse(p.pkg, "PlanResourceChange.Response", answer)
 	if err != nil {
 		return err
 	}
-	if _, deferred := resp.sub("deferred"); deferred || resp.failed() {
-		return nil
+	if _, deferred := resp.sub("deferred"); !deferred && !resp.failed() {
+		p.plans.remember(req, resp)
 	}
-	p.plans.remember(req, resp)
-	if watched {
-		x.observe(request, answer, "PlanResourceChange", func() error { return x.tellPlanned(ctx, req, resp) })
-	}
-	return nil
-}
-
-func (x *exchange) tellPlanned(ctx context.Context, req, resp message) error {
-	name, schema, err := x.resourceSchema(ctx, req)
-	if err != nil {
-		return err
-	}
-	prior, err := req.value("prior_state", schema.Type)
-	if err != nil {
-		return err
-	}
-	config, err := req.value("config", schema.Type)
-	if err != nil {
-		return err
-	}
-	planned, err := resp.value("planned_state", schema.Type)
-	if err != nil {
-		return err
-	}
-	p := x.conn.provider
-	p.host.watcher.Planned(ctx, p.source, name, prior, config, planned, x.conn.configuration())
 	return nil
 }
 

@@ -176,8 +176,8 @@ func (w *testWatcher) Imported(_ context.Context, _, resourceType, id string, st
 	w.note("imported %s %s %s", resourceType, id, attr(state, "id"))
 }
 
-func (w *testWatcher) Planned(_ context.Context, _, resourceType string, prior, config, planned, _ cty.Value) {
-	w.note("planned %s %s -> %s", resourceType, attr(prior, "id"), attr(planned, "id"))
+func (w *testWatcher) Planned(_ context.Context, _, resourceType string) {
+	w.note("planned %s", resourceType)
 }
 
 func (w *testWatcher) Stopping(context.Context, string) { w.note("stopping") }
@@ -225,7 +225,7 @@ func newRig(t *testing.T, protocol int, gate *testGate, idle time.Duration, adju
 			Path: plugintest.Executable(t), Env: plugintest.Env(protocol, r.journal), Logger: plugins.NewLogger(r.log, "trace"), SocketDir: sockets,
 		})
 	}, idle)
-	options := Options{Gate: gate, Watcher: r.watcher, WatchPlans: true, Logger: logger, SocketDir: sockets}
+	options := Options{Gate: gate, Watcher: r.watcher, Logger: logger, SocketDir: sockets}
 	if adjust != nil {
 		adjust(&options)
 	}
