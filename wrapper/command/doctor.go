@@ -36,13 +36,16 @@ type doctor struct {
 	binary  terraform.Binary
 	workdir terraform.Workdir
 	tree    module.Tree
+	// free says how many bytes may still be written to a folder, and whether that is
+	// known.
+	free func(dir string) (bytes uint64, known bool)
 	views.Diagnosis
 }
 
 // doctor prints what was found and what to do. It takes part in nothing that a run
 // would be stopped by, broken settings above all.
 func (a *App) doctor(ctx context.Context, inv arguments.Invocation, c doctorCommand) error {
-	d := &doctor{app: a, inv: inv, Diagnosis: views.Diagnosis{Version: version.Version, Dir: a.workingDir(inv)}}
+	d := &doctor{app: a, inv: inv, free: freeBytes, Diagnosis: views.Diagnosis{Version: version.Version, Dir: a.workingDir(inv)}}
 	d.examine(ctx)
 	if err := d.print(c.JSON); err != nil {
 		return err
@@ -72,6 +75,7 @@ func (d *doctor) examine(ctx context.Context) {
 	d.shared, settingsErr = d.app.configure(&d.inv)
 	d.program()
 	d.cli(ctx)
+	d.cliConfig()
 	d.folder(ctx)
 	d.installed()
 	d.rules()

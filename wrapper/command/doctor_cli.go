@@ -79,6 +79,22 @@ func (d *doctor) cli(ctx context.Context) {
 	d.fine(groupPrograms, "CLI", found, facts...)
 }
 
+// cliConfig tells of a configuration file of the CLI that somebody names and that is
+// not there: the CLI goes without it, and so without its mirrors and credentials.
+func (d *doctor) cliConfig() {
+	for _, name := range []string{"TF_CLI_CONFIG_FILE", "TERRAFORM_CONFIG"} {
+		file := d.app.Env.Get(name)
+		if file == "" {
+			continue
+		}
+		if _, err := os.Stat(d.app.path(file)); err != nil {
+			d.doubt(groupPrograms, "CLI settings", fmt.Sprintf("%s names %s: %v. The CLI goes without it.", name, file, reasonOf(err)),
+				"Correct "+name+", or unset it.", "path", file)
+		}
+		return
+	}
+}
+
 // namedBy says what selects the CLI, where that is not PATH alone.
 func (d *doctor) namedBy() string {
 	switch {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/internal/coordinator/embedded"
+	"github.com/tfweaver/tfweaver/internal/coordinator/server"
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
 	"github.com/tfweaver/tfweaver/wrapper/settings"
 )
@@ -214,7 +215,11 @@ func (d *doctor) answers(ctx context.Context, conn *client.Client, found string,
 func (d *doctor) state(p embedded.Place) {
 	facts := []string{"path", p.Dir}
 	if p.Trouble != nil {
-		d.fail(groupCoord, "journal", sentence(p.Trouble.Error()), remedyOf(p.Trouble), facts...)
+		found, remedy := remedied(p.Trouble)
+		d.fail(groupCoord, "journal", found, remedy, facts...)
+		return
+	}
+	if d.full("journal", server.Existing(p.Dir), "Free some space there, or set XDG_STATE_HOME to a folder of your own with more of it.", facts...) {
 		return
 	}
 	size := "empty"
@@ -225,11 +230,15 @@ func (d *doctor) state(p embedded.Place) {
 	d.fine(groupCoord, "journal", fmt.Sprintf("%s, %s, writable, on a disk of this machine", p.Journal, size), facts...)
 }
 
-// remedyOf is what an error about a folder says behind its last colon: that is what
-// to do.
-func remedyOf(err error) string {
+// remedied takes an error about a folder apart: what it says behind its last colon is
+// what to do.
+func remedied(err error) (found, remedy string) {
 	text := err.Error()
-	return sentence(strings.TrimSpace(text[strings.LastIndex(text, ": ")+1:]))
+	at := strings.LastIndex(text, ": ")
+	if at < 0 {
+		return sentence(text), "See to the folder."
+	}
+	return sentence(text[:at]), sentence(text[at+2:])
 }
 
 // roundly is a duration without the parts that are nothing.

@@ -42,6 +42,9 @@ func (d *doctor) place(name, dir string) {
 		d.fail(groupPlaces, name, sentence(dir+" cannot be written: "+reasonOf(err).Error()), "Set TMPDIR to a folder of your own.", facts...)
 		return
 	}
+	if d.full(name, dir, "Free some space there, or set TMPDIR to a folder of your own with more of it.", facts...) {
+		return
+	}
 	found := fmt.Sprintf("%s, writable, %d bytes long", dir, len(dir))
 	if noExec(dir) {
 		found += "; nothing can be executed there, which tfweaver does not need"
@@ -50,6 +53,20 @@ func (d *doctor) place(name, dir string) {
 		found += "; TMPDIR is too long for sockets"
 	}
 	d.fine(groupPlaces, name, found, facts...)
+}
+
+// full tells of a folder without room for what a run writes.
+func (d *doctor) full(name, dir, remedy string, facts ...string) bool {
+	free, known := d.free(dir)
+	if !known || free >= scratch.Room {
+		return false
+	}
+	group := groupPlaces
+	if name == "journal" {
+		group = groupCoord
+	}
+	d.fail(group, name, fmt.Sprintf("There is no room in %s: %s left.", dir, bytesText(int64(free))), remedy, append(facts, "free", fmt.Sprint(free))...)
+	return true
 }
 
 func (d *doctor) leftovers(found []string) {

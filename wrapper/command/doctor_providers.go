@@ -36,7 +36,7 @@ func (d *doctor) installed() {
 		d.doubt(groupProvider, "lock file", "There is none: no provider is installed, and nothing can be coordinated.", "Run \""+d.command("init")+"\".")
 		return
 	case err != nil:
-		d.fail(groupProvider, "lock file", sentence(err.Error()), "Correct it, or remove it and run \""+d.command("init")+"\".")
+		d.fail(groupProvider, "lock file", sentence(err.Error()), "Restore it, as with \"git checkout "+plugins.LockFileName+"\", or remove it and run \""+d.command("init")+"\".")
 		return
 	}
 	d.fine(groupProvider, "lock file", quantity(len(lock.Entries), "provider"), "path", lock.Path)

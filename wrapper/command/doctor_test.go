@@ -18,7 +18,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfweaver/tfweaver/internal/coordinator/embedded"
 	"github.com/tfweaver/tfweaver/wrapper/plugins/plugintest"
+	"github.com/tfweaver/tfweaver/wrapper/scratch"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
 
@@ -194,9 +196,10 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 			write(t, config, "provider_installation {\n  dev_overrides {\n    \""+plugintest.Source+"\" = \"/nonexistent\"\n  }\n}\n", 0o600)
 			r.Env = r.Env.With("TF_CLI_CONFIG_FILE", config)
 		}, "dev_overrides", views.Failing, []string{"/nonexistent"}},
-		"a broken reattachment": {func(_ *testing.T, r *rig) { r.Env = r.Env.With("TF_REATTACH_PROVIDERS", "{") }, "reattach", views.Failing, []string{"TF_REATTACH_PROVIDERS"}},
-		"no home":               {func(_ *testing.T, r *rig) { r.Env = r.Env.Without("HOME") }, "CLI", views.Fine, nil},
-		"no folder":             {func(_ *testing.T, r *rig) { r.Args = append([]string{"-chdir=/nonexistent"}, r.Args...) }, "folder", views.Failing, []string{"/nonexistent", "-chdir"}},
+		"a CLI configuration that is not there": {func(_ *testing.T, r *rig) { r.Env = r.Env.With("TF_CLI_CONFIG_FILE", "/nonexistent/rc") }, "CLI settings", views.Doubtful, []string{"TF_CLI_CONFIG_FILE names /nonexistent/rc", "no such file", "unset"}},
+		"a broken reattachment":                 {func(_ *testing.T, r *rig) { r.Env = r.Env.With("TF_REATTACH_PROVIDERS", "{") }, "reattach", views.Failing, []string{"TF_REATTACH_PROVIDERS"}},
+		"no home":                               {func(_ *testing.T, r *rig) { r.Env = r.Env.Without("HOME") }, "CLI", views.Fine, nil},
+		"no folder":                             {func(_ *testing.T, r *rig) { r.Args = append([]string{"-chdir=/dev/null/none"}, r.Args...) }, "folder", views.Failing, []string{"/dev/null/none", "-chdir"}},
 	}
 	for _, name := range slices.Sorted(maps.Keys(tests)) {
 		tt := tests[name]
@@ -221,6 +224,45 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDoctorFindsFullDisks: what a run could not write is a failure, and what nobody
+// knows is none.
+func TestDoctorFindsFullDisks(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		free  uint64
+		known bool
+		level views.Level
+	}{
+		"full": {scratch.Room - 1, true, views.Failing}, "roomy": {scratch.Room, true, views.Fine}, "unknown": {0, false, views.Fine},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := &doctor{app: &App{}, free: func(string) (uint64, bool) { return tt.free, tt.known }}
+			d.place("temporary", t.TempDir())
+			d.state(embedded.Place{Dir: t.TempDir(), Size: -1})
+			if len(d.Checks) != 2 {
+				t.Fatalf("%+v", d.Checks)
+			}
+			for _, c := range d.Checks {
+				if c.Level != tt.level || tt.level == views.Failing && !strings.Contains(c.Found+c.Remedy, "no room") {
+					t.Errorf("%+v", c)
+				}
+			}
+		})
+	}
+}
+
+// TestDoctorSaysRemediesOnce: what to do is not part of what was found.
+func TestDoctorSaysRemediesOnce(t *testing.T) {
+	t.Parallel()
+	d := &doctor{app: &App{}, free: freeBytes}
+	d.state(embedded.Place{Trouble: &embedded.StartError{Reason: "the state folder /s cannot be written by you (read-only file system): set XDG_STATE_HOME to a folder of your own"}})
+	c := d.Checks[0]
+	if strings.Contains(c.Found, "set XDG_STATE_HOME") || c.Remedy != "Set XDG_STATE_HOME to a folder of your own." || !strings.Contains(c.Found, "read-only") {
+		t.Errorf("%+v", c)
 	}
 }
 

@@ -74,7 +74,7 @@ func (r *run) planAndApply(ctx context.Context, a *attempt) (code int, stale boo
 		return 0, false, fmt.Errorf("protect the plan file: %w", err)
 	}
 	if a.plan, err = r.readPlan(ctx, a.path); err != nil {
-		return 0, false, err
+		return 0, false, unreadable(filepath.Dir(a.path), err)
 	}
 	if a.before != nil {
 		r.view.Problem(views.Problem{Warning: true, Summary: "This is a new plan", Detail: difference(a.before, a.plan.Changes)})

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/tfweaver/tfweaver/internal/coordinator/client"
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
 	"github.com/tfweaver/tfweaver/wrapper/plugins"
+	"github.com/tfweaver/tfweaver/wrapper/scratch"
 	"github.com/tfweaver/tfweaver/wrapper/terraform"
 )
 
@@ -60,7 +62,11 @@ func TestProblemsSayWhatToDo(t *testing.T) {
 		"not there":    {&plugins.PackageError{Kind: plugins.ErrNoExecutable, Source: "h/n/t", Version: "1", Remedy: `run "terraform init"`}, ExitError, []string{"h/n/t 1", "terraform init"}},
 		"tampered":     {&plugins.PackageError{Kind: plugins.ErrChecksum, Source: "h/n/t", Version: "1", Path: "/p", Remedy: "x"}, ExitSetup, []string{"h/n/t", "/p", "not started"}},
 		"start":        {&plugins.LaunchError{Path: "/p", Err: errors.New("no handshake")}, ExitError, []string{"/p", "no handshake"}},
-		"lock file":    {plugins.ErrLockFile, ExitError, []string{"terraform init"}},
+		"lock file":    {plugins.ErrLockFile, ExitError, []string{"git checkout .terraform.lock.hcl", "or remove it and run \"terraform init\""}},
+		"no room":      {&scratch.PlaceError{Dir: "/t", Err: &fs.PathError{Op: "write", Path: "/t/x", Err: syscall.ENOSPC}}, ExitSetup, []string{"/t: no space left on device.", "TMPDIR", "Free some space", "Nothing was sent"}},
+		"no place":     {&scratch.PlaceError{Dir: "/t", Err: syscall.EACCES}, ExitSetup, []string{"/t: permission denied.", "Set TMPDIR", "Nothing was sent"}},
+		"torn plan":    {&planError{Err: errors.New("not a zip"), Place: &scratch.PlaceError{Dir: "/t", Err: syscall.ENOSPC}}, ExitError, []string{"could not be saved", "/t: no space left on device.", "TMPDIR"}},
+		"odd plan":     {unreadable(t.TempDir(), errors.New("not a zip")), ExitError, []string{"Not a zip.", "Nothing was sent"}},
 		"interrupted":  {fmt.Errorf("open: %w", errInterrupted), ExitError, []string{"Nothing was sent"}},
 		"anything new": {errors.New("odd"), ExitSetup, []string{"Odd.", "Nothing was sent"}},
 	}

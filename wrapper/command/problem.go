@@ -17,6 +17,7 @@ import (
 	"github.com/tfweaver/tfweaver/wrapper/arguments"
 	"github.com/tfweaver/tfweaver/wrapper/intercept"
 	"github.com/tfweaver/tfweaver/wrapper/plugins"
+	"github.com/tfweaver/tfweaver/wrapper/scratch"
 	"github.com/tfweaver/tfweaver/wrapper/settings"
 	"github.com/tfweaver/tfweaver/wrapper/terraform"
 	"github.com/tfweaver/tfweaver/wrapper/views"
@@ -66,6 +67,8 @@ func explain(err error) (views.Problem, int) {
 		local   *localError
 		exposed *exposedError
 		broken  *settingsError
+		place   *scratch.PlaceError
+		unread  *planError
 	)
 	switch {
 	case errors.Is(err, errInterrupted):
@@ -92,10 +95,14 @@ func explain(err error) (views.Problem, int) {
 		return explainPackage(pkg)
 	case errors.As(err, &launch):
 		return views.Problem{Summary: "Provider does not start", Detail: sentence(launch.Error())}, ExitError
+	case errors.As(err, &unread):
+		return explainPlan(unread), ExitError
+	case errors.As(err, &place):
+		return explainPlace(place), ExitSetup
 	case errors.Is(err, intercept.ErrSocketPath):
 		return views.Problem{Summary: "No room for the provider sockets", Detail: sentence(err.Error()) + " Set TMPDIR to a shorter path."}, ExitSetup
 	case errors.Is(err, plugins.ErrLockFile):
-		return views.Problem{Summary: "Dependency lock file not understood", Detail: sentence(err.Error()) + " Run \"terraform init\"."}, ExitError
+		return views.Problem{Summary: "Dependency lock file not understood", Detail: sentence(err.Error()) + " \"terraform init\" does not understand it either: restore it, as with \"git checkout " + plugins.LockFileName + "\", or remove it and run \"terraform init\"."}, ExitError
 	default:
 		return views.Problem{Summary: "tfweaver cannot coordinate this run", Detail: sentence(err.Error()) + " Nothing was sent to the cloud."}, ExitSetup
 	}
@@ -143,6 +150,49 @@ func explainConnect(e *connectError) views.Problem {
 	default:
 		p.Detail = fmt.Sprintf("Nobody answers at %s%s.\n\n%sStart it with \"tfweaver serve --listen %s%s\", "+
 			"or correct %s.", e.Address, cause(e.Err), nothing, e.Address, secrets(e.Address), where)
+	}
+	return p
+}
+
+// planError is a saved plan that cannot be read, in the middle of an apply.
+type planError struct {
+	Err error
+	// Place is what is wrong with the folder that it was saved in; nil for nothing.
+	Place *scratch.PlaceError
+}
+
+func (e *planError) Error() string { return e.Err.Error() }
+
+func (e *planError) Unwrap() error { return e.Err }
+
+// unreadable explains by the folder of the run why a plan in it cannot be read: the
+// CLI says nothing of it when there is no room to write all of the plan.
+func unreadable(folder string, err error) error {
+	if err == nil {
+		return nil
+	}
+	unread := &planError{Err: err}
+	_ = errors.As(scratch.CheckRoom(folder), &unread.Place)
+	return unread
+}
+
+func explainPlan(e *planError) views.Problem {
+	if e.Place != nil {
+		p := explainPlace(e.Place)
+		p.Detail = "The plan was made, and could not be saved. " + p.Detail
+		return p
+	}
+	return views.Problem{Summary: "The plan cannot be read", Detail: sentence(e.Error()) + " Nothing was sent to the cloud."}
+}
+
+func explainPlace(e *scratch.PlaceError) views.Problem {
+	p := views.Problem{
+		Summary: "No place for temporary files",
+		Detail:  sentence(e.Error()) + " Nothing was sent to the cloud.\n\nSet TMPDIR to a folder of your own.",
+	}
+	if errors.Is(e, syscall.ENOSPC) || errors.Is(e, syscall.EDQUOT) || errors.Is(e, syscall.EFBIG) {
+		p.Summary = "No room for temporary files"
+		p.Detail = sentence(e.Error()) + " Nothing was sent to the cloud.\n\nFree some space there, or set TMPDIR to a folder of your own with more of it."
 	}
 	return p
 }

@@ -31,6 +31,19 @@ type Package struct {
 	Dir string
 	// Executable is the path of the provider program in Dir.
 	Executable string
+	// Link is the symbolic link below the data directory that leads to Dir, which
+	// is a mirror's or a cache's then, and others use it; empty where Dir is in the
+	// data directory itself.
+	Link string
+}
+
+// removal says how to make room for the package that "terraform init" installs.
+// What a link leads to is not to be removed: a mirror is where it would come from.
+func (p Package) removal() string {
+	if p.Link == "" {
+		return "remove the folder " + p.Dir
+	}
+	return "remove the link " + p.Link + " (and not the folder " + p.Dir + " that it leads to: it belongs to a mirror or a cache, and has to be put right there if it is what is wrong)"
 }
 
 // Locate finds the package that "terraform init" installed for a lock entry
@@ -41,16 +54,27 @@ func Locate(entry Entry, dataDir string, platform Platform) (Package, error) {
 	if err != nil {
 		return Package{}, fmt.Errorf("%w: %w", ErrLockFile, err)
 	}
-	link := filepath.Join(dataDir, "providers", parts[0], parts[1], parts[2], entry.Version, platform.String())
-	dir, err := resolve(link)
+	below := []string{"providers", parts[0], parts[1], parts[2], entry.Version, platform.String()}
+	place := filepath.Join(dataDir, filepath.Join(below...))
+	dir, err := resolve(place)
 	if err != nil {
-		return Package{}, notInstalled(entry, link, err)
+		return Package{}, notInstalled(entry, place, err)
 	}
-	exe, err := executable(entry, dir, parts[2])
-	if err != nil {
-		return Package{}, err
+	pkg := Package{Source: entry.Source, Version: entry.Version, Dir: dir, Link: linkOf(dataDir, below)}
+	pkg.Executable, err = executable(pkg, parts[2])
+	return pkg, err
+}
+
+// linkOf is the first symbolic link on the way from a folder to another one below
+// it; empty when there is none.
+func linkOf(dir string, below []string) string {
+	for _, name := range below {
+		dir = filepath.Join(dir, name)
+		if info, err := os.Lstat(dir); err == nil && info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 { // or a junction of Windows
+			return dir
+		}
 	}
-	return Package{Source: entry.Source, Version: entry.Version, Dir: dir, Executable: exe}, nil
+	return ""
 }
 
 // resolve returns the absolute path of a folder without symbolic links: the
@@ -85,21 +109,21 @@ func notInstalled(entry Entry, path string, cause error) error {
 	}
 }
 
-func executable(entry Entry, dir, providerType string) (string, error) {
-	files, err := os.ReadDir(dir)
+func executable(pkg Package, providerType string) (string, error) {
+	files, err := os.ReadDir(pkg.Dir)
 	if err != nil {
-		return "", notInstalled(entry, dir, err)
+		return "", notInstalled(Entry{Source: pkg.Source, Version: pkg.Version}, pkg.Dir, err)
 	}
 	var found []string
 	for _, f := range files {
-		path := filepath.Join(dir, f.Name())
+		path := filepath.Join(pkg.Dir, f.Name())
 		if isProviderName(f.Name(), providerType) && isFile(path) {
 			found = append(found, path)
 		}
 	}
 	fail := PackageError{
-		Source: entry.Source, Version: entry.Version, Path: dir,
-		Remedy: `remove the folder and run "terraform init"`,
+		Source: pkg.Source, Version: pkg.Version, Path: pkg.Dir,
+		Remedy: pkg.removal() + ` and run "terraform init"`,
 	}
 	switch len(found) {
 	case 1:

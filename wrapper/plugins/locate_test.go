@@ -5,6 +5,7 @@ package plugins
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,9 +85,56 @@ func TestLocateResolvesLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if pkg.Dir != want {
-		t.Errorf("folder is %s, want %s", pkg.Dir, want)
+	if pkg.Dir != want || pkg.Link != link {
+		t.Errorf("folder is %s by %s, want %s by %s", pkg.Dir, pkg.Link, want, link)
 	}
+}
+
+// TestRemedySparesMirrors: a folder is to be removed only where it is in the data
+// directory. Of a mirror's it is the link, at whichever level, and the lock file may
+// be what is wrong.
+func TestRemedySparesMirrors(t *testing.T) {
+	t.Parallel()
+	for name, levels := range map[string]int{"a folder": 0, "a linked package": 1, "a linked namespace": 4} {
+		for _, programs := range [][]string{{"terraform-provider-cloud"}, nil} {
+			t.Run(fmt.Sprint(name, len(programs)), func(t *testing.T) {
+				t.Parallel()
+				dataDir, dir := installed(t, programs...)
+				removed := "remove the folder " + resolved(t, dir)
+				if levels > 0 {
+					link := dir
+					for range levels - 1 {
+						link = filepath.Dir(link)
+					}
+					moved := filepath.Join(t.TempDir(), "mirror")
+					if err := errors.Join(os.Rename(link, moved), os.Symlink(moved, link)); err != nil {
+						t.Fatal(err)
+					}
+					removed = "remove the link " + link + " (and not the folder " + resolved(t, dir) + " "
+				}
+				pkg, err := Locate(testEntry(), dataDir, testPlatform)
+				if len(programs) > 0 {
+					err = errors.Join(err, Verify(pkg, testEntry("h1:other=")))
+				}
+				var pkgErr *PackageError
+				if !errors.As(err, &pkgErr) || !strings.Contains(pkgErr.Remedy, removed) {
+					t.Fatalf("%v does not say %q", err, removed)
+				}
+				if errors.Is(err, ErrChecksum) && !strings.Contains(pkgErr.Remedy, "git checkout "+LockFileName) {
+					t.Errorf("the lock file is not doubted: %s", pkgErr.Remedy)
+				}
+			})
+		}
+	}
+}
+
+func resolved(t *testing.T, path string) string {
+	t.Helper()
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return real
 }
 
 func TestLocateErrors(t *testing.T) {

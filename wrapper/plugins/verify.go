@@ -50,8 +50,16 @@ func verify(pkg Package, entry Entry) (string, error) {
 		return found, nil
 	}
 	fail.Kind, fail.Expected, fail.Found = ErrChecksum, expected, found
-	fail.Remedy = `if the change is expected run "terraform init -upgrade", otherwise remove the folder and run "terraform init"`
+	fail.Remedy = mismatchRemedy(pkg)
 	return "", &fail
+}
+
+// mismatchRemedy does not decide who is right: a lock file is edited and merged, and
+// a package may be another build of the same version. While the entry is there the
+// CLI installs no other package for it, with -upgrade neither.
+func mismatchRemedy(pkg Package) string {
+	return `if the entry in ` + LockFileName + ` is the wrong one, restore that file, as with "git checkout ` + LockFileName +
+		`", or take the provider's block out of it and run "terraform init"; if the package is the wrong one, ` + pkg.removal() + ` and run "terraform init"`
 }
 
 // unpackedHashes returns the hashes that are made over an unpacked package.

@@ -35,8 +35,20 @@ type Folder struct {
 }
 
 // ForFiles makes a folder among the temporary files of the user (TMPDIR), for
-// files of any size. First it removes those whose owners are dead.
-func ForFiles() (*Folder, error) { return open(os.TempDir()) }
+// files of any size. First it removes those whose owners are dead. The error is a
+// *PlaceError where nothing can be written, also because there is no [Room]: a plan
+// that cannot be saved is better not made.
+func ForFiles() (*Folder, error) {
+	f, err := open(os.TempDir())
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckRoom(f.path); err != nil {
+		_ = f.Remove()
+		return nil, err
+	}
+	return f, nil
+}
 
 // ForSockets is ForFiles but for the place: the path is short enough for unix
 // sockets, those of providers and their proxies included, whatever TMPDIR is.
@@ -56,7 +68,7 @@ func open(parent string) (*Folder, error) {
 			return f, nil
 		}
 		if !errors.Is(err, errTaken) {
-			return nil, fmt.Errorf("make a private folder: %w", err)
+			return nil, &PlaceError{Dir: parent, Err: err}
 		}
 	}
 	return nil, fmt.Errorf("make a private folder in %s: %w", parent, errTaken)

@@ -30,7 +30,33 @@ func owner(parent string) int {
 	return 0
 }
 
+// smallEnv makes the test binary one that can write so many bytes to a file only,
+// and says what it can make.
+const smallEnv = "SCRATCH_TEST_SMALL"
+
+// small makes a folder for files and prints what comes of it.
+func small(bytes string) int {
+	if err := limitFiles(bytes); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	f, err := ForFiles()
+	if err != nil {
+		fmt.Println(err)
+		return 0
+	}
+	fmt.Println("made")
+	if err := f.Remove(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
 func TestMain(m *testing.M) {
+	if bytes := os.Getenv(smallEnv); bytes != "" {
+		os.Exit(small(bytes))
+	}
 	if parent := os.Getenv(ownerEnv); parent != "" {
 		os.Exit(owner(parent))
 	}
