@@ -50,6 +50,12 @@ func TestMain(m *testing.M) {
 		os.Exit(playMortal(os.Args[2], os.Args[3], os.Args[4], os.Args[5]))
 	}
 	if len(os.Args) > 3 && os.Args[1] == "run" {
+		if len(os.Args) > 4 { // the coordinator that it starts inherits it
+			if err := limitFiles(os.Args[4]); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(2)
+			}
+		}
 		os.Exit(playRun(os.Args[2], os.Args[3]))
 	}
 	// The goroutine that waits for a started coordinator lives as long as

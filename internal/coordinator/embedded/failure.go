@@ -61,6 +61,27 @@ func (o Options) misunderstood(err error) error {
 	}
 }
 
+// least is what a coordinator that starts writes for sure, in bytes: the journal's
+// first pages, and where it listens.
+const least = 128 << 10
+
+// noRoom says that the state folder takes no such files; nil when it does.
+func (o Options) noRoom() error {
+	f, err := os.CreateTemp(o.Dir, ".probe")
+	if err == nil {
+		_, err = f.Write(make([]byte, least))
+		err = errors.Join(err, f.Close())
+		_ = os.Remove(f.Name())
+	}
+	if err == nil {
+		return nil
+	}
+	return &StartError{
+		Reason: fmt.Sprintf("it cannot write to the state folder %s (%s): free some space there, or set %s to a folder of your own", o.Dir, systemReason(err), stateVariable),
+		Err:    err,
+	}
+}
+
 // failure is the content of the file.
 type failure struct {
 	PID    int    `json:"pid"`

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strconv"
@@ -52,6 +53,22 @@ func TestFullDisk(t *testing.T) {
 		t.Fatalf("Connect: %v; want the full disk named", err)
 	}
 	wantPlain(t, err)
+}
+
+// TestNoRoomForAWord: a coordinator that can write nothing at all can tell nobody
+// why it ends, and so whoever started it finds out.
+func TestNoRoomForAWord(t *testing.T) {
+	t.Parallel()
+	dir := stateDir(t)
+	ctx := within(t)
+	out, err := exec.CommandContext(ctx, os.Args[0], "run", dir, "1m", "0").CombinedOutput() //nolint:gosec // this program
+	said := string(out)
+	if err == nil || !strings.Contains(said, "cannot write to the state folder "+dir+" (file too large): free some space") || strings.Contains(said, "without a word") {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".probe*")); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
 }
 
 // TestDiskBecomesFull: the coordinator acknowledges nothing that it cannot

@@ -64,13 +64,17 @@ func (o Options) launch() (pid int, ended <-chan error, err error) {
 }
 
 // afterEnd is called when the started coordinator has ended. That is no error
-// when another one has appeared. The error is errLeft when it did not say why.
+// when another one has appeared. The error is errLeft when it did not say why. On a
+// full disk it could not, neither for this process nor in its log.
 func (o Options) afterEnd(ctx context.Context, pid int, err error) (net.Conn, error) {
 	if conn, findErr := o.find(ctx); findErr == nil {
 		return conn, nil
 	}
 	if reason, ok := o.confession(pid); ok {
 		return nil, &StartError{Reason: reason, Err: err}
+	}
+	if full := o.noRoom(); full != nil {
+		return nil, full
 	}
 	how := errLeft
 	if err != nil {
