@@ -106,6 +106,7 @@ func (g *Grant) Complete(ctx context.Context, outcome Outcome) error {
 		in.Bind = bind
 	}
 	s := g.session
+	defer s.questions.ask()()
 	return retry(ctx, s.patience, func() error {
 		_, err := s.client.api.Complete(s.signed(ctx), in)
 		return s.client.explain(ctx, err)

@@ -31,7 +31,9 @@ func (s *Session) keepAlive() {
 	defer close(s.beating)
 	h := heart{session: s}
 	defer h.drop()
-	last := time.Now()
+	answered := func() {}
+	defer func() { answered() }()
+	last, owed := time.Now(), false
 	timer := time.NewTimer(s.lease / beatsPerLease)
 	defer timer.Stop()
 	for {
@@ -42,7 +44,14 @@ func (s *Session) keepAlive() {
 		case <-s.poke:
 		}
 		began := time.Now()
+		if !owed {
+			answered, owed = s.questions.ask(), true
+		}
 		err := h.beat()
+		if err == nil {
+			answered()
+			owed = false
+		}
 		switch {
 		case err == nil:
 			last = began

@@ -53,6 +53,8 @@ type Session struct {
 	beating chan struct{}
 	poke    chan struct{}
 
+	questions questions
+
 	keys  atomic.Uint64
 	mu    sync.Mutex
 	phase string // to be sent with the next heartbeat
@@ -124,6 +126,13 @@ func (s *Session) signed(ctx context.Context) context.Context {
 
 // call runs f until it gets an answer, as long as the session lives.
 func (s *Session) call(ctx context.Context, f func(context.Context) error) error {
+	defer s.questions.ask()()
+	return s.converse(ctx, f)
+}
+
+// converse is call for an f that may take long without being a question that is
+// open all the time.
+func (s *Session) converse(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stop := context.AfterFunc(s.life, func() { cancel(s.Err()) })

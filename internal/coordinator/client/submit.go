@@ -44,7 +44,7 @@ func (s *Session) Submit(ctx context.Context, request admission.Request, resubmi
 		in: &weaverv1.SubmitRequest{Request: &weaverv1.Request{Json: data}, Tx: string(resubmit)},
 	}
 	var d *weaverv1.Decision
-	err = s.call(ctx, func(ctx context.Context) (err error) {
+	err = s.converse(ctx, func(ctx context.Context) (err error) {
 		d, err = w.decide(ctx)
 		return err
 	})
@@ -112,12 +112,15 @@ type submission struct {
 func (w *submission) decide(ctx context.Context) (*weaverv1.Decision, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	answered := w.session.questions.ask()
+	defer answered()
 	stream, err := w.session.client.api.Submit(ctx, w.in)
 	if err != nil {
 		return nil, err
 	}
 	for {
 		d, err := stream.Recv()
+		answered() // that it has to wait is an answer
 		if errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("%w: the stream ended before the decision", ErrUnreachable)
 		}

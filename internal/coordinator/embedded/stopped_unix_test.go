@@ -110,6 +110,49 @@ func TestStoppedCoordinator(t *testing.T) {
 	}
 }
 
+// TestUnanswered: a session knows that it is not answered, and does not take for that
+// a request that waits for another session.
+func TestUnanswered(t *testing.T) {
+	t.Parallel()
+	dir := stateDir(t)
+	c := connect(t, dir, "1m")
+	holder, waiter := openSession(t, c), openSession(t, c)
+	_, err := call(within(t), holder, coordinatortest.Create("n", "a"), func() {
+		ctx, cancel := context.WithCancel(within(t))
+		defer cancel()
+		waits, ended := make(chan struct{}), make(chan error, 1)
+		go func() {
+			_, err := waiter.Submit(ctx, coordinatortest.Create("n", "a"), "", func(client.Waiting) { close(waits) })
+			ended <- err
+		}()
+		<-waits
+		settled := func() bool { _, open := waiter.Unanswered(); return !open }
+		waitFor(t, "all questions answered", settled)
+
+		_, resume := stopLeader(t, dir)
+		asked := time.Now()
+		answered := make(chan error, 1)
+		go func() {
+			_, err := waiter.Moment(within(t))
+			answered <- err
+		}()
+		waitFor(t, "open question", func() bool { return !settled() })
+		if since, open := waiter.Unanswered(); !open || since.Before(asked.Add(-time.Minute)) || since.After(time.Now()) {
+			t.Errorf("open %v since %v", open, since)
+		}
+		resume()
+		if err := <-answered; err != nil {
+			t.Error(err)
+		}
+		waitFor(t, "all questions answered", settled)
+		cancel()
+		<-ended
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // TestStoppedCoordinatorIsFenced: while a coordinator is stopped, somebody puts
 // another copy in the place of its journal, of now or of an earlier epoch, and
 // another coordinator leads that. The first one decides nothing any more when
