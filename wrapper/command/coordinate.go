@@ -66,6 +66,9 @@ type run struct {
 	// configured counts how often a provider was configured.
 	configured   int64
 	interruption interruption
+	// silence ends the watch over the coordinator's answers, and says for how long
+	// there was none at most.
+	silence func() time.Duration
 }
 
 // whereabouts is what is known of the coordinator.
@@ -188,6 +191,7 @@ func (r *run) connect(ctx context.Context) (*client.Client, error) {
 	if err != nil {
 		return nil, &connectError{Address: r.inv.Weaver.Coordinator, Err: err}
 	}
+	r.watchSilence()
 	r.log.DebugContext(ctx, "session opened", "session", r.session.ID(), "host", r.where.host, "embedded", r.where.embedded)
 	return conn, nil
 }
@@ -334,6 +338,7 @@ func (r *run) close(ctx context.Context, code int) int {
 	if err != nil {
 		r.log.WarnContext(ctx, "session not closed; it ends with its lease", "error", err)
 	}
+	summary.Silence = r.silence()
 	summary.Peers, summary.Lost = peers, lost(errors.Join(ended, err))
 	if problem, ok := misfit(r.shared, r.realms.all()); ok && r.mutates() {
 		r.view.Problem(problem)
@@ -386,6 +391,9 @@ func (r *run) release() {
 		defer cancel()
 		r.gate.Close(ctx)
 		_, _ = r.session.Close(ctx)
+	}
+	if r.silence != nil {
+		r.silence()
 	}
 	for i := len(r.closer) - 1; i >= 0; i-- {
 		r.closer[i]()

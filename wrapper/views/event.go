@@ -227,6 +227,9 @@ type Summary struct {
 	Embedded bool
 	// Lost is true when the coordinator could not be told of the end.
 	Lost bool
+	// Silence is for how long the coordinator did not answer at most; 0 when that
+	// was not worth a line.
+	Silence time.Duration
 	// Brief leaves the line about the peers out.
 	Brief bool
 }

@@ -61,6 +61,9 @@ func summaryLines(s Summary) []string {
 	for _, u := range s.Uncertain {
 		lines = append(lines, uncertainLine(u))
 	}
+	if s.Silence > 0 {
+		lines = append(lines, "the coordinator did not answer for "+span(s.Silence)+", and what needed it waited")
+	}
 	return lines
 }
 
