@@ -146,7 +146,7 @@ func (r *run) open(ctx context.Context) error {
 	}
 	r.gate = gatekeeper.New(gatekeeper.Config{
 		Session: gatekeeper.Coordinated(r.session), Engine: r.engine, View: r.view,
-		Explain: conn.Explain, Mode: r.mode, Override: r.override(),
+		Explain: conn.Explain, Mode: r.mode, Override: r.override(), Within: around(r.app.Env),
 		Wait: r.inv.Weaver.Wait, Offline: r.inv.Weaver.Offline == arguments.OfflineAllow, Logger: r.log,
 	})
 	r.meter = newMeter(r.gate, r.view)
@@ -249,7 +249,7 @@ func (r *run) serve(ctx context.Context, list []source) error {
 	if err != nil {
 		return err
 	}
-	r.env = attached(terraform.Deeper(r.app.Env), all)
+	r.env = inside(attached(terraform.Deeper(r.app.Env), all), r.session.ID())
 	return nil
 }
 

@@ -52,7 +52,7 @@ func (g *Gatekeeper) Forecast(ctx context.Context, declare bool) (views.Forecast
 			continue
 		}
 		foreseeing = append(foreseeing, *report)
-		if mode.lenient() && report.Decision != conflict.Wait {
+		if (mode.lenient() || g.within(*report)) && report.Decision != conflict.Wait {
 			forecast.Passing = append(forecast.Passing, g.documented(*report))
 		} else {
 			forecast.Reports = append(forecast.Reports, g.documented(*report))

@@ -71,6 +71,9 @@ type Config struct {
 	// Offline lets the run go on without a coordinator that is lost in the
 	// middle; otherwise it refuses what has not been sent.
 	Offline bool
+	// Within are the sessions of the runs that started this one and wait for its
+	// end, as one does whose provisioner runs tfweaver.
+	Within []string
 	// Repeat is how often a waiting call is shown again; 0 means every ten
 	// seconds.
 	Repeat time.Duration

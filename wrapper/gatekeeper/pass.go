@@ -31,6 +31,9 @@ func (p *petition) pardon(ctx context.Context, report conflict.Report) (admissio
 	if pass, ok := p.gate.override.take(ctx, p, report); ok {
 		return pass, true
 	}
+	if p.gate.within(report) && !conflict.OfState(report) {
+		return part(), true
+	}
 	// What was decided about the capacity of the plan holds for its calls.
 	if pass := p.gate.passedPlan(p.request.Call); pass != nil && !slices.ContainsFunc(report.Conflicts, notShort) {
 		return admission.Pass{Mode: pass.Mode, By: pass.By, Reason: pass.Reason, Of: pass.Of}, true

@@ -98,7 +98,7 @@ func (p *petition) rounds(ctx context.Context) (Grant, error) {
 		}
 		request.Key, request.Advisory = p.key, p.mode == Observe
 		p.request = request
-		grant, err := p.gate.session.Submit(ctx, request, stale, func(news client.Waiting) { p.waits(ctx, news) })
+		grant, err := p.gate.session.Submit(ctx, request, stale, func(news client.Waiting) { p.waits(ctx, cancel, news) })
 		var again *client.StaleError
 		switch {
 		case err == nil:
@@ -109,6 +109,8 @@ func (p *petition) rounds(ctx context.Context) (Grant, error) {
 			stale = again.Tx
 		case ctx.Err() != nil && errors.Is(context.Cause(ctx), errImpatient) && !isRejected(err):
 			return nil, errImpatient
+		case errors.Is(context.Cause(ctx), errWithin):
+			return nil, errWithin
 		default:
 			return nil, err
 		}
@@ -122,7 +124,7 @@ func isRejected(err error) bool {
 }
 
 // waits takes what the coordinator says about the wait.
-func (p *petition) waits(ctx context.Context, news client.Waiting) {
+func (p *petition) waits(ctx context.Context, cancel context.CancelCauseFunc, news client.Waiting) {
 	p.mu.Lock()
 	first := p.tx != news.Tx
 	p.tx = news.Tx
@@ -135,11 +137,21 @@ func (p *petition) waits(ctx context.Context, news client.Waiting) {
 		p.waiting = nil
 	}
 	p.watch.show(news)
-	if news.Foreign {
-		if pass, ok := p.gate.override.take(ctx, p, news.Report); ok {
-			go p.passWaiting(ctx, news.Tx, pass)
-		}
+	if !news.Foreign {
+		return
 	}
+	pass, ok := p.gate.override.take(ctx, p, news.Report)
+	switch {
+	case ok:
+	case !p.gate.within(news.Report):
+		return
+	case conflict.OfState(news.Report):
+		cancel(errWithin)
+		return
+	default:
+		pass = part()
+	}
+	go p.passWaiting(ctx, news.Tx, pass)
 }
 
 // impatient is called when the wait took as long as it may.

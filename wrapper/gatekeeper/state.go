@@ -89,6 +89,8 @@ func (g *Gatekeeper) shut(ctx context.Context, p *petition, err error) error {
 	switch {
 	case errors.As(err, &rejected):
 		return g.stateRefused(p, "", "The state is in use by another run", rejected.Report)
+	case errors.Is(err, errWithin):
+		return g.stateRefused(p, err.Error(), "The state is in use by the run that started this one", *p.lastReport())
 	case ctx.Err() != nil:
 		return err
 	case p.mode.lenient(), g.mayGoAlone(p.mode, err):
