@@ -23,22 +23,12 @@ type Invocation struct {
 }
 
 // own are the commands that Terraform does not have.
-func own(command string) bool {
-	switch command {
-	case "serve", "status", "why", "locks", "report", "resolve", "doctor":
-		return true
-	default:
-		return false
-	}
-}
+func own(command string) bool { return slices.Contains(ownNames[:], command) }
 
 // Parse takes the arguments after the program's name apart. Errors are
 // *UsageError.
 func Parse(args []string, env Environment) (Invocation, error) {
-	weaver, err := weaverFromEnvironment(env)
-	if err != nil {
-		return Invocation{}, err
-	}
+	weaver, mistaken := weaverFromEnvironment(env)
 	inv := Invocation{Weaver: weaver}
 	for len(args) > 0 {
 		if args[0] == "--" {
@@ -54,7 +44,7 @@ func Parse(args []string, env Environment) (Invocation, error) {
 		}
 		args = args[used:]
 	}
-	if err := inv.judge(); err != nil {
+	if err := inv.judge(mistaken); err != nil {
 		return Invocation{}, err
 	}
 	inv.Weaver.settle()
@@ -63,13 +53,26 @@ func Parse(args []string, env Environment) (Invocation, error) {
 	return inv, nil
 }
 
-// judge finds options that contradict each other. Those about one decision mean
-// nothing to tfweaver's own commands, nor to the ones that are left to the CLI.
-func (i *Invocation) judge() error {
+// judge finds mistakes in the environment, and options that contradict each other.
+// Whoever asks for no coordination is not stopped by what a variable says of it:
+// neither a command that is left to the CLI, nor one for help. Options about one
+// decision mean nothing to tfweaver's own commands.
+func (i *Invocation) judge(mistaken error) error {
+	if i.heedless() {
+		return nil
+	}
+	if mistaken != nil {
+		return mistaken
+	}
 	if err := i.Weaver.contradiction(); err != nil || !i.RunsProviders() {
 		return err
 	}
 	return i.Weaver.unreasoned()
+}
+
+// heedless says whether nothing of tfweaver's takes part in the command.
+func (i *Invocation) heedless() bool {
+	return i.Help() || i.Weaver.Version || i.Command == "help" || !i.RunsProviders() && !own(i.Command)
 }
 
 // reason lets the option of the reason stand without tfweaver's prefix beside

@@ -5,6 +5,7 @@ package arguments
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -155,11 +156,11 @@ func TestParseRefusesMistakes(t *testing.T) {
 		"negative":        {args: []string{"apply", "-weaver-wait=-1s"}, name: "-weaver-wait"},
 		"no policy":       {args: []string{"apply", "-weaver-policy=hope"}, name: "-weaver-policy"},
 		"no boolean":      {args: []string{"apply", "-weaver-off=perhaps"}, name: "-weaver-off"},
-		"the environment": {env: Environment{"TFWEAVER_WAIT=soon"}, name: "TFWEAVER_WAIT"},
+		"the environment": {args: []string{"apply"}, env: Environment{"TFWEAVER_WAIT=soon"}, name: "TFWEAVER_WAIT"},
 		"no mode":         {args: []string{"apply", "-weaver-mode=strict"}, name: "-weaver-mode"},
 		"no such offline": {args: []string{"apply", "-weaver-offline=ask"}, name: "-weaver-offline"},
 		"a short lease":   {args: []string{"apply", "-weaver-lease=1s"}, name: "-weaver-lease"},
-		"a long lease":    {env: Environment{"TFWEAVER_LEASE=2h"}, name: "TFWEAVER_LEASE"},
+		"a long lease":    {args: []string{"status"}, env: Environment{"TFWEAVER_LEASE=2h"}, name: "TFWEAVER_LEASE"},
 		"no reason":       {args: []string{"apply", "-weaver-override=t1"}, name: "-weaver-override"},
 		"a blank reason":  {args: []string{"apply", "-weaver-override=t1", "-weaver-reason= "}, name: "-weaver-override"},
 		"no decision":     {args: []string{"apply", "-weaver-reason=x"}, name: "-weaver-reason"},
@@ -179,6 +180,27 @@ func TestParseRefusesMistakes(t *testing.T) {
 				t.Errorf("the error blames %s, want %s", usage.Name, tt.name)
 			}
 		})
+	}
+}
+
+// TestVariablesStopNobodyElse: a mistake in a variable is none of those who ask for no
+// coordination. On their command lines it is one.
+func TestVariablesStopNobodyElse(t *testing.T) {
+	t.Parallel()
+	for _, env := range []Environment{{"TFWEAVER_WAIT=zz"}, {"TFWEAVER_OVERRIDE=", "TFWEAVER_OFF=perhaps", "TFWEAVER_MODE=off"}} {
+		for _, line := range []string{"", "output", "fmt -check", "state list", "unheard-of", "apply -help", "help apply", "-version", "-weaver-version"} {
+			if _, err := Parse(strings.Fields(line), env); err != nil {
+				t.Errorf("%v %q: %v", env, line, err)
+			}
+		}
+		for _, line := range []string{"plan", "apply", "status", "doctor"} {
+			if _, err := Parse(strings.Fields(line), env); err == nil {
+				t.Errorf("%v %q: no error", env, line)
+			}
+		}
+	}
+	if _, err := Parse([]string{"output", "-weaver-wait=zz"}, nil); err == nil {
+		t.Error("a mistake on the command line is none")
 	}
 }
 

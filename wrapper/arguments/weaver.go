@@ -199,8 +199,8 @@ func setLease(w *Weaver, v string) error {
 
 // weaverFromEnvironment gives the options their values before the command
 // line is read. An empty variable counts as not set.
-func weaverFromEnvironment(env Environment) (Weaver, error) {
-	w := Weaver{Wait: DefaultWait, Policy: PolicyQueue, Offline: OfflineDeny, TokenEnv: TokenVariable}
+func weaverFromEnvironment(env Environment) (w Weaver, mistaken error) {
+	w = Weaver{Wait: DefaultWait, Policy: PolicyQueue, Offline: OfflineDeny, TokenEnv: TokenVariable}
 	for name, o := range options() {
 		v := ""
 		if o.env != "" {
@@ -210,11 +210,12 @@ func weaverFromEnvironment(env Environment) (Weaver, error) {
 			continue
 		}
 		if err := o.set(&w, v); err != nil {
-			return Weaver{}, &UsageError{Name: o.env, Reason: err.Error()}
+			mistaken = &UsageError{Name: o.env, Reason: err.Error()}
+			continue
 		}
 		w.Note(name, o.env)
 	}
-	return w, nil
+	return w, mistaken
 }
 
 // take reads one of tfweaver's options from the front of args and returns how

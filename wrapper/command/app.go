@@ -131,6 +131,7 @@ func (a *App) Run(ctx context.Context) int {
 			return code
 		}
 	}
+	a.hint(inv)
 	code, err := a.Replace(binary.Path, inv.Argv(), terraform.Handover(a.Env))
 	if err != nil {
 		return a.fail(inv, terraform.Unrunnable(binary.Path, err))

@@ -55,6 +55,27 @@ func TestAConfigurationWithoutProvidersIsReplaced(t *testing.T) {
 	r.run(t, 7)
 }
 
+// TestMisspeltCommands: the CLI says that it has no such command, and is left to it.
+func TestMisspeltCommands(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]string{"staus": "tfweaver status", "unheard-of": "", "output": ""} {
+		for _, off := range []bool{false, true} {
+			r := newRig(t, command)
+			if off {
+				r.Env = r.Env.With("TFWEAVER_OFF", "1")
+				want = ""
+			}
+			r.run(t, 7)
+			if said := r.stderr.String(); (want == "") != (said == "") || !strings.Contains(said, want) {
+				t.Errorf("%s, off %v: standard error %q", command, off, said)
+			}
+			if !strings.Contains(r.stdout.String(), "replaced by") {
+				t.Errorf("%s was not left to the CLI: %s", command, r.stdout)
+			}
+		}
+	}
+}
+
 func TestHelpNamesBoth(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -6,6 +6,7 @@ package command
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -45,6 +46,14 @@ func (a *App) help(ctx context.Context, inv arguments.Invocation, binary terrafo
 	}
 	_, _ = io.WriteString(a.Stderr, section)
 	return code
+}
+
+// hint names the command of tfweaver's own that was probably meant: the CLI, which
+// says next that it has none of the name, knows only its own.
+func (a *App) hint(inv arguments.Invocation) {
+	if meant := inv.Misspelt(); meant != "" && !inv.Weaver.Off {
+		_, _ = fmt.Fprintf(a.Stderr, "tfweaver has no command %q of its own. Did you mean \"tfweaver %s\"?\n\n", inv.Command, meant)
+	}
 }
 
 const (
