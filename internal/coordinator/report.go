@@ -33,6 +33,10 @@ type Report struct {
 	WouldWait   int `json:"would_wait"`
 	WouldRefuse int `json:"would_refuse"`
 	Passed      int `json:"passed"`
+	// Unknown and Left count those of which nobody knows how they ended, and the
+	// creates that did not end well and whose object is there.
+	Unknown int `json:"unknown,omitempty"`
+	Left    int `json:"left,omitempty"`
 	// Errors counts those of them whose call the provider failed.
 	Errors int `json:"errors"`
 	// Items are the newest, in the order of their arrival.
@@ -52,6 +56,11 @@ const (
 	WouldRefuse = "would_refuse"
 	// Passed: it went on without its locks, and the reasons are not remembered.
 	Passed = "passed"
+	// Unknown: it was sent, and nobody knows how it ended. Left: a create that
+	// failed, or whose answer was lost, and the object is there; no state may have
+	// it.
+	Unknown = "unknown"
+	Left    = "left"
 )
 
 // WaitedTooLong is the cause with which a session withdraws a transaction that
@@ -168,6 +177,10 @@ func (r *Report) add(st *admission.State, tx *admission.Tx, last bool) {
 		r.WouldRefuse++
 	case Passed:
 		r.Passed++
+	case Unknown:
+		r.Unknown++
+	case Left:
+		r.Left++
 	default:
 		return
 	}
@@ -196,11 +209,22 @@ func fate(st *admission.State, tx *admission.Tx) (string, []admission.Blocker) {
 		return Refused, tx.Delayed
 	case tx.Passed != nil:
 		return passed(st, tx)
+	case tx.Status == admission.Uncertain:
+		return Unknown, tx.Delayed
+	case leaves(tx):
+		return Left, tx.Delayed
 	case len(tx.Delayed) > 0:
 		return Delayed, tx.Delayed
 	default:
 		return "", nil
 	}
+}
+
+// leaves says whether a create left an object behind that no answer told of.
+func leaves(tx *admission.Tx) bool {
+	settled := tx.By != "" || tx.Cause != ""
+	return tx.Action == admission.Create && tx.StartedAt != 0 && tx.Status.Final() && tx.Exists &&
+		(tx.Status == admission.Failed || settled)
 }
 
 func passed(st *admission.State, tx *admission.Tx) (string, []admission.Blocker) {

@@ -148,6 +148,7 @@ func (r *run) open(ctx context.Context) error {
 		Session: gatekeeper.Coordinated(r.session), Engine: r.engine, View: r.view,
 		Explain: conn.Explain, Mode: r.mode, Override: r.override(), Within: around(r.app.Env),
 		Wait: r.inv.Weaver.Wait, Offline: r.inv.Weaver.Offline == arguments.OfflineAllow, Logger: r.log,
+		State: r.workdir.Origin, Import: r.importing(),
 	})
 	r.meter = newMeter(r.gate, r.view)
 	return r.serve(ctx, list)
@@ -325,6 +326,7 @@ func (r *run) close(ctx context.Context, code int) int {
 	summary := r.gate.Summary()
 	summary.Host, summary.Embedded = r.where.host, r.where.embedded
 	summary.Brief = !r.mutates() || (code != 0 && r.gate.Submitted() == 0)
+	summary.Unanswered = r.unanswered(ctx, code)
 	for _, c := range r.host.Crashes() {
 		summary.Crashes = append(summary.Crashes, views.Crash{Provider: c.Provider, Trace: c.Trace})
 	}

@@ -56,7 +56,7 @@ func (g *Gatekeeper) Admit(ctx context.Context, call intercept.Call) (intercept.
 	if !g.reserved(a.match.ID) {
 		g.measure(ctx, a.lowered.Buckets)
 	}
-	grant, err := a.petition.submit(ctx)
+	grant, err := a.admit(ctx)
 	if err != nil {
 		return a.failed(ctx, err)
 	}

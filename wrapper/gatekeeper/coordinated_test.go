@@ -5,9 +5,11 @@ package gatekeeper
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -401,13 +403,38 @@ func TestAForecastSettlesAtTheCoordinator(t *testing.T) {
 	s.read = func(_ int, id string) (intercept.Object, error) { return there(id), nil }
 	s.Plan(changes{calls: []lowering.PlannedCall{planned(admission.Update, "simcloud_subnet.b", "")}})
 	f, err := s.Forecast(t.Context(), false)
-	if err != nil || len(f.Reports) != 1 || f.Reports[0].Decision != conflict.Wait {
+	if err != nil || len(f.Reports) != 0 || len(s.view.settled) != 1 {
 		t.Fatalf("forecast %+v, %v", f, err)
 	}
-	s.view.until(t, func() bool { return len(s.view.settled) == 1 })
 	_, status, err := s.conn.Explain(t.Context(), lost.Tx())
 	if err != nil || !status.Final() {
 		t.Errorf("alice's call is %s, %v", status, err)
+	}
+}
+
+// TestAForecastLeavesToReadingWhatCanBeRead: nobody is asked to settle by hand what
+// the run will read, but what it cannot read.
+func TestAForecastLeavesToReadingWhatCanBeRead(t *testing.T) {
+	t.Parallel()
+	for name, unreadable := range map[string]error{"it can be read": nil, "it cannot": errors.New("its id is not known")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, func(c *Config) { c.Engine = fakeEngine{unreadable: unreadable} })
+			s.lose(t)
+			s.read = func(int, string) (intercept.Object, error) { return gone(), nil } // it proves nothing: alice lives
+			s.Plan(changes{calls: []lowering.PlannedCall{planned(admission.Update, "simcloud_subnet.b", "")}})
+			f, err := s.Forecast(t.Context(), false)
+			if err != nil || len(f.Reports) != 1 {
+				t.Fatalf("forecast %+v, %v", f, err)
+			}
+			text := conflict.Text(f.Reports[0])
+			if asks := strings.Contains(text, "tfweaver resolve"); asks != (unreadable != nil) {
+				t.Errorf("it says %q", text)
+			}
+			if reads := strings.Contains(text, "The next run that needs it reads it"); reads != (unreadable == nil) {
+				t.Errorf("it says %q", text)
+			}
+		})
 	}
 }
 

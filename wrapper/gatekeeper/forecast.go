@@ -42,23 +42,28 @@ func (g *Gatekeeper) Forecast(ctx context.Context, declare bool) (views.Forecast
 			return views.Forecast{}, err
 		}
 	}
+	doubts := g.settler.foreseen(ctx, prospects)
+	if doubts.settled {
+		if prospects, err = g.prospects(ctx, requests, declare); err != nil {
+			return views.Forecast{}, err
+		}
+	}
+	g.lookBefore(ctx, requests, prospects)
 	forecast.NoWait = g.config.Wait == 0
 	g.noteLives(requests, prospects)
 	own := resolvedBy(requests)
-	var foreseeing []conflict.Report
 	for i, p := range prospects {
 		report, mode := foreseen(p, own), g.modeOf(realmOf(requests[i]))
 		if report == nil {
 			continue
 		}
-		foreseeing = append(foreseeing, *report)
+		*report = conflict.LeaveToReading(*report, doubts.reads)
 		if (mode.lenient() || g.within(*report)) && report.Decision != conflict.Wait {
 			forecast.Passing = append(forecast.Passing, g.documented(*report))
 		} else {
 			forecast.Reports = append(forecast.Reports, g.documented(*report))
 		}
 	}
-	g.settler.foreseen(foreseeing)
 	return forecast, nil
 }
 

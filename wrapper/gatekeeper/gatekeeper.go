@@ -71,6 +71,12 @@ type Config struct {
 	// Offline lets the run go on without a coordinator that is lost in the
 	// middle; otherwise it refuses what has not been sent.
 	Offline bool
+	// State identifies the Terraform state that the run works on; empty when it is
+	// not known.
+	State string
+	// Import is the beginning of a command that imports an object into it, such as
+	// "terraform import"; empty when there is none.
+	Import string
 	// Within are the sessions of the runs that started this one and wait for its
 	// end, as one does whose provisioner runs tfweaver.
 	Within []string
@@ -124,6 +130,9 @@ type Gatekeeper struct {
 	configs map[string][]cty.Value
 	// lives are the incarnations that the plan was made on, by node.
 	lives map[graph.NodeID]uint64
+	// spelling are the ids of objects as the provider writes them: those of nodes
+	// do not tell upper case from lower case.
+	spelling map[graph.NodeID]string
 	// madeAt is when a saved plan was made, on the coordinator's clock, in
 	// nanoseconds since the Unix epoch; 0 for a plan of this run.
 	madeAt uint64
@@ -148,8 +157,9 @@ func New(config Config) *Gatekeeper {
 	}
 	g := &Gatekeeper{
 		config: config, session: config.Session, engine: config.Engine, view: config.View, log: config.Logger,
-		live:  liveGraph{session: config.Session},
-		lives: map[graph.NodeID]uint64{}, ended: map[admission.CallID]bool{}, alike: map[admission.CallID]lowering.Match{}, configs: map[string][]cty.Value{},
+		live:     liveGraph{session: config.Session},
+		spelling: map[graph.NodeID]string{},
+		lives:    map[graph.NodeID]uint64{}, ended: map[admission.CallID]bool{}, alike: map[admission.CallID]lowering.Match{}, configs: map[string][]cty.Value{},
 	}
 	g.override = overriding{gate: g, word: config.Override}
 	g.reads.slots = make(chan struct{}, maxReads)

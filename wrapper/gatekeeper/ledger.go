@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/conflict"
 	"github.com/tfweaver/tfweaver/wrapper/views"
 )
@@ -21,6 +22,16 @@ type ledger struct {
 	settles   []views.Settled
 	// inWay are the other sessions that were in the way, in order.
 	inWay []string
+	// silent are the calls that the CLI has learned nothing good of, created the
+	// objects that it has heard of, and unsent the calls that a provider was to
+	// get which had died.
+	silent, created []made
+	unsent          []string
+	// left are the objects left behind, the first leftTold of which were told;
+	// failed are the addresses whose create failed.
+	left     []views.LeftBehind
+	leftTold int
+	failed   []string
 }
 
 // blame notes sessions that were in the way; the lock is held.
@@ -69,6 +80,7 @@ func (l *ledger) settled(s views.Settled) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settles = append(l.settles, s)
+	l.learn(admission.TxID(s.Tx), s.Exists)
 	l.uncertain = slices.DeleteFunc(l.uncertain, func(u views.Uncertain) bool { return u.Tx == s.Tx })
 }
 
@@ -78,6 +90,7 @@ func (l *ledger) summary() views.Summary {
 	return views.Summary{
 		Waited: slices.Clone(l.waits), Refused: slices.Clone(l.refusals), Uncertain: slices.Clone(l.uncertain),
 		Passed: slices.Clone(l.passes), Settled: slices.Clone(l.settles), InWay: slices.Clone(l.inWay),
+		NotSent: slices.Clone(l.unsent), LeftBehind: l.inTheWayOf(),
 	}
 }
 

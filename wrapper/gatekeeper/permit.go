@@ -73,6 +73,9 @@ type permit struct {
 	// alone is true when the coordinator was lost before the call was started,
 	// and the call was sent all the same.
 	alone bool
+	// unheard is true for a call that the CLI has learned nothing good of; it is
+	// set before the outcome is reported.
+	unheard bool
 }
 
 // Start journals that the call is about to be sent.
@@ -110,6 +113,7 @@ func (p *permit) Done(ctx context.Context, outcome intercept.Outcome) {
 			p.gate.forgetLife(p.request.Self)
 		}
 	}
+	p.keep(outcome)
 	switch {
 	case outcome.Result == intercept.NotSent && !started:
 		if err := p.grant.Withdraw(ctx); err != nil {
@@ -129,6 +133,7 @@ const reportPatience = 30 * time.Second
 // report tells the coordinator the outcome. While it is away that is tried in
 // the background, for as long as the run waits for its end.
 func (p *permit) report(ctx context.Context, outcome client.Outcome) {
+	p.learned(outcome)
 	err := p.grant.Complete(ctx, outcome)
 	switch {
 	case err == nil:

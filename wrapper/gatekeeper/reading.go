@@ -135,6 +135,9 @@ func (g *Gatekeeper) understand(ctx context.Context, from source, node graph.Dec
 		return fmt.Errorf("schema of %s: %w", o.Type, err)
 	}
 	o.Sensitive = sensitive(schema)
+	if id, ok := plainText(intercept.Call{Schema: schema}, object.State, "id"); ok {
+		g.spells(node.ID, id)
+	}
 	seen, ok, err := g.engine.See(o)
 	if err != nil {
 		return fmt.Errorf("understand %s: %w", node.ID, err)

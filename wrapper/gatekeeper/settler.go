@@ -92,44 +92,91 @@ func (s *settler) tellStuck(ctx context.Context, tx admission.TxID, w *wait) boo
 	return true
 }
 
-// foreseen looks into the calls that a forecast is held up by. The forecast
-// has no transaction that could be asked about.
-func (s *settler) foreseen(reports []conflict.Report) {
+// foreseeing is for how long a forecast waits for what it is held up by to be
+// read. What takes longer goes on in the background.
+const foreseeing = 3 * time.Second
+
+// doubts are the calls with an unknown outcome that a forecast is held up by.
+type doubts struct {
+	// read are those that this run reads.
+	read map[string]bool
+	// settled is true when one of them is settled by now.
+	settled bool
+}
+
+func (d doubts) reads(tx string) bool { return d.read[tx] }
+
+// foreseen looks into the calls that a forecast is held up by, and waits a moment
+// for what the reads show.
+func (s *settler) foreseen(ctx context.Context, prospects []client.Prospect) doubts {
+	d := doubts{read: map[string]bool{}}
 	seen := map[string]bool{}
-	for _, r := range reports {
-		for _, c := range r.Conflicts {
-			if h := c.Holder; h != nil && h.State == conflict.Uncertain && !seen[h.Tx] {
-				seen[h.Tx] = true
-				s.look(admission.TxID(h.Tx))
+	var begun []<-chan struct{}
+	for _, p := range prospects {
+		if p.Report == nil {
+			continue
+		}
+		for _, c := range p.Report.Conflicts {
+			h := c.Holder
+			if h == nil || h.State != conflict.Uncertain || seen[h.Tx] {
+				continue
+			}
+			seen[h.Tx] = true
+			u, ok := s.look(ctx, admission.TxID(h.Tx))
+			if !ok {
+				continue
+			}
+			_, err := s.gate.source(u.Self)
+			d.read[h.Tx] = err == nil
+			if done := s.begin(u); done != nil && err == nil {
+				begun = append(begun, done)
 			}
 		}
 	}
-}
-
-// look looks into a call of which only the transaction is known.
-func (s *settler) look(tx admission.TxID) {
-	s.work.Go(func() {
-		report, status, err := s.gate.explain(s.ctx, tx)
-		if err != nil || status != admission.Uncertain || report.Object == nil {
-			return
+	late := time.After(foreseeing)
+	for _, done := range begun {
+		select {
+		case <-done:
+			d.settled = true
+		case <-late:
+			return d
+		case <-ctx.Done():
+			return d
 		}
-		u := coordinator.Unsettled{
-			Tx: tx, Self: graph.Decl{ID: graph.NodeID(report.Object.CloudID)}, Type: report.Object.Type,
-			Address: report.Address, Action: admission.Action(report.Action), After: -1,
-			Session: admission.SessionID(report.Requester.Session), Actor: report.Requester.Actor, Objective: report.Requester.Intent,
-		}
-		if chain, err := s.gate.ancestry(s.ctx, u.Self.ID); err == nil && len(chain) > 0 {
-			u.Self = chain[len(chain)-1]
-		}
-		s.begin(u)
-	})
-}
-
-// begin looks into a call, once.
-func (s *settler) begin(u coordinator.Unsettled) {
-	if s.take(u.Tx) {
-		s.work.Go(func() { s.inquiry(u).run(s.ctx) })
 	}
+	return d
+}
+
+// look finds out about a call of which only the transaction is known; ok is false
+// when its outcome is known by now.
+func (s *settler) look(ctx context.Context, tx admission.TxID) (u coordinator.Unsettled, ok bool) {
+	report, status, err := s.gate.explain(ctx, tx)
+	if err != nil || status != admission.Uncertain || report.Object == nil {
+		return u, false
+	}
+	u = coordinator.Unsettled{
+		Tx: tx, Self: graph.Decl{ID: graph.NodeID(report.Object.CloudID)}, Type: report.Object.Type,
+		Address: report.Address, Action: admission.Action(report.Action), After: -1,
+		Session: admission.SessionID(report.Requester.Session), Actor: report.Requester.Actor, Objective: report.Requester.Intent,
+	}
+	if chain, err := s.gate.ancestry(ctx, u.Self.ID); err == nil && len(chain) > 0 {
+		u.Self = chain[len(chain)-1]
+	}
+	return u, true
+}
+
+// begin looks into a call, once. The channel is closed when it is settled, or
+// nobody looks any more; it is nil when somebody looked before.
+func (s *settler) begin(u coordinator.Unsettled) <-chan struct{} {
+	if !s.take(u.Tx) {
+		return nil
+	}
+	done := make(chan struct{})
+	s.work.Go(func() {
+		defer close(done)
+		s.inquiry(u).run(s.ctx)
+	})
+	return done
 }
 
 // take says whether a call was not looked into before.

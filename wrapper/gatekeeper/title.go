@@ -31,6 +31,8 @@ func grounds(report conflict.Report, own []string) string {
 		return "it needs more than was held for the plan"
 	case has(halfReplaced):
 		return "another run left it half replaced"
+	case has(func(c conflict.Conflict) bool { return appeared(report, c) }):
+		return "it exists already"
 	case report.Decision == conflict.Replan:
 		return "the plan is out of date"
 	case has(short):

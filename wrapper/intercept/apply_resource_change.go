@@ -117,7 +117,7 @@ func (x *exchange) send(ctx, admission context.Context, request *frame, req mess
 	report := context.WithoutCancel(ctx)
 	lease, release, err := x.prepare(admission)
 	if err != nil {
-		permit.Done(report, Outcome{Result: NotSent, Err: err})
+		permit.Done(report, Outcome{Result: NotSent, Err: err, SenderDead: errors.Is(err, plugins.ErrCrashed)})
 		return x.refuse(ctx, req, reason(admission, err))
 	}
 	defer release()
@@ -130,10 +130,12 @@ func (x *exchange) send(ctx, admission context.Context, request *frame, req mess
 	answer, err := x.invoke(bound, lease, request)
 	if err != nil {
 		cause := x.lost(bound, lease, err)
-		permit.Done(report, Outcome{Result: Unknown, Err: cause, SenderDead: errors.Is(cause, plugins.ErrCrashed)})
+		permit.Done(report, Outcome{Result: Unknown, Err: cause, SenderDead: errors.Is(cause, plugins.ErrCrashed), HungUp: ctx.Err() != nil})
 		return nil, err
 	}
-	permit.Done(report, x.outcome(schema, answer))
+	outcome := x.outcome(schema, answer)
+	outcome.HungUp = ctx.Err() != nil
+	permit.Done(report, outcome)
 	return answer, nil
 }
 

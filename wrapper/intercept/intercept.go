@@ -106,8 +106,11 @@ type Outcome struct {
 	// Err is the transport error behind Unknown.
 	Err error
 	// SenderDead says of an Unknown that the process which the call was given to
-	// has ended: it sends nothing any more.
+	// has ended: it sends nothing any more. Of a NotSent it says that the process
+	// which was to get it has.
 	SenderDead bool
+	// HungUp: the CLI had gone before it could be told.
+	HungUp bool
 }
 
 // Left says whether the object was there after a call that was answered, as far

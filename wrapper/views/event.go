@@ -215,7 +215,14 @@ type Summary struct {
 	Settled []Settled
 	// HalfDone are the replaces that were begun and not finished.
 	HalfDone []HalfDone
-	Crashes  []Crash
+	// Unanswered are the changes that the CLI knows nothing good of, NotSent the
+	// addresses of those that a provider was to get and had died before.
+	Unanswered []Unanswered
+	NotSent    []string
+	// LeftBehind are the objects that were there already, and could not be
+	// created for that.
+	LeftBehind []LeftBehind
+	Crashes    []Crash
 	// Peers is how many other sessions were open meanwhile, whatever cloud
 	// they work on.
 	Peers int

@@ -44,7 +44,7 @@ func ReportText(r coordinator.Report) string {
 
 // tally counts what there is to tell.
 func tally(r coordinator.Report) string {
-	if r.Delayed+r.Refused+r.WouldWait+r.WouldRefuse+r.Passed == 0 {
+	if r.Delayed+r.Refused+r.WouldWait+r.WouldRefuse+r.Passed+r.Unknown+r.Left == 0 {
 		return "nothing was in the way of any"
 	}
 	var parts []string
@@ -57,6 +57,8 @@ func tally(r coordinator.Report) string {
 		{r.WouldWait, "would have been delayed"},
 		{r.WouldRefuse, "would have been refused"},
 		{r.Passed, "let go on"},
+		{r.Unknown, "with an unknown outcome"},
+		{r.Left, "not answered well whose object is there"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
@@ -74,6 +76,7 @@ func fate(x coordinator.ReportItem) string {
 	word := map[string]string{
 		coordinator.Delayed: "delayed", coordinator.Refused: "refused",
 		coordinator.WouldWait: "would wait", coordinator.WouldRefuse: "would be refused", coordinator.Passed: "let go on",
+		coordinator.Unknown: "outcome unknown", coordinator.Left: "not answered, is there",
 	}[x.What]
 	word = cmp.Or(word, x.What)
 	if x.Passed != nil {

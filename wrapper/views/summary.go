@@ -16,7 +16,7 @@ const maxNamed = 4
 func (h *Human) summary(s Summary) string {
 	var b strings.Builder
 	for _, c := range s.Crashes {
-		detail := "Where it was changing something, the outcome is not known."
+		detail := crashed(s)
 		if c.Trace != "" {
 			detail = c.Trace + "\n\n" + detail
 		}
@@ -58,6 +58,7 @@ func summaryLines(s Summary) []string {
 	for _, x := range s.Settled {
 		lines = append(lines, settled(x))
 	}
+	lines = append(lines, aftermathLines(s)...)
 	for _, u := range s.Uncertain {
 		lines = append(lines, uncertainLine(u))
 	}

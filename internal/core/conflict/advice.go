@@ -4,6 +4,7 @@
 package conflict
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tfweaver/tfweaver/internal/core/admission"
@@ -53,6 +54,9 @@ func decided(r Report, here bool) []Advice {
 			{Verb: "abort", Text: "nothing was sent to the cloud for this object"},
 		}
 	case Replan:
+		if c := foremost(r); c != nil && appeared(r, *c) {
+			return []Advice{{Verb: "revise", Text: "import what exists already, or give it another name"}}
+		}
 		return []Advice{{Verb: "revise", Command: "tfweaver plan", Text: "the plan was made on a state that is gone"}}
 	default:
 		return nil
@@ -105,6 +109,35 @@ func inspect(r Report) Advice {
 		text = "look in the cloud for " + r.Object.CloudID
 	}
 	return Advice{Verb: "verify", Text: text}
+}
+
+// ReadBack is the advice about a call with an unknown outcome whose object can be
+// read.
+const ReadBack = "The next run that needs it reads it, and goes on when it is there in a final state, or gone."
+
+// LeaveToReading puts ReadBack in the place of the advice to settle those
+// transactions by hand that will be read.
+func LeaveToReading(r Report, read func(tx string) bool) Report {
+	var list []Advice
+	left := false
+	for _, a := range r.Actions {
+		rest, settles := strings.CutPrefix(a.Command, "tfweaver resolve ")
+		if id, _, _ := strings.Cut(rest, " "); settles && read(id) {
+			left = true
+			continue
+		}
+		list = append(list, a)
+	}
+	if left {
+		list = append(list, Advice{Verb: "wait", Text: ReadBack})
+	}
+	r.Actions = list
+	return r
+}
+
+// reads says whether a report is only held up by what will be read.
+func reads(r Report) bool {
+	return slices.ContainsFunc(r.Actions, func(a Advice) bool { return a.Text == ReadBack })
 }
 
 // settle is how to record an outcome that only a person can find out: whichever

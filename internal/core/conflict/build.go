@@ -106,8 +106,11 @@ func decision(status admission.Status, why []admission.Blocker) Decision {
 
 func (b builder) party(q *admission.Request) Party {
 	x, _ := b.s.Session(q.Session)
-	return Party{Session: string(q.Session), Intent: b.objective(q.Session, q.Intent), Actor: x.Actor, ActorClaimed: unverified(x), RunURL: x.RunURL, State: x.Origin}
+	return Party{Session: string(q.Session), Intent: b.objective(q.Session, q.Intent), Actor: x.Actor, ActorClaimed: unverified(x), RunURL: x.RunURL, State: x.Origin, Killed: killed(x)}
 }
+
+// killed says whether a session ended without saying so.
+func killed(x admission.Session) bool { return x.Ended == "expired" || x.Ended == "died" }
 
 // unverified says whether the actor of a session is a mere claim: the session
 // came over a network, which the coordinator says, or it took the name from its

@@ -82,6 +82,8 @@ type Party struct {
 	RunURL       string `json:"run_url,omitempty"`
 	// State identifies the Terraform state that the session works on.
 	State string `json:"state,omitempty"`
+	// Killed is true when the session ended without saying so.
+	Killed bool `json:"killed,omitempty"`
 }
 
 // Conflict is one reason.

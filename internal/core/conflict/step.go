@@ -17,6 +17,9 @@ func nextSteps(r Report) []string {
 			"Look, then " + command + " or `-gone`.",
 		}
 	}
+	if reads(r) {
+		return []string{ReadBack, "The next run that needs it reads it."}
+	}
 	step, why := step(r), ""
 	if !r.forecast() && (len(r.Actions) == 0 || advises(r, askWhy)) {
 		why = "`" + askWhy + r.ID + "` for more."
@@ -41,6 +44,9 @@ func step(r Report) string {
 		}
 		return "Ctrl-C to leave"
 	case Replan:
+		if c := foremost(r); c != nil && appeared(r, *c) {
+			return "Import it, or give it another name" // a new plan would create it as well
+		}
 		return "Plan again with `tfweaver plan`"
 	}
 	if list := dependents(r); len(list) > 0 {

@@ -152,6 +152,9 @@ func reason(r Report, c Conflict, d detail) string {
 	}
 	what := name(c.Resource, d)
 	if c.Fact != nil && !(c.Holder != nil && (c.Holder.State == Declared || c.Holder.Tx != "")) {
+		if appeared(r, c) {
+			return what + " exists already" + lastChange(r, c.Holder, d)
+		}
 		return guardReason(what, c, d) + lastChange(r, c.Holder, d)
 	}
 	h := c.Holder
@@ -258,6 +261,12 @@ func participle(action string) string {
 	default:
 		return "changed"
 	}
+}
+
+// appeared says whether what is to be created has come to be there since the plan
+// was made.
+func appeared(r Report, c Conflict) bool {
+	return r.Action == string(admission.Create) && c.Fact != nil && strings.HasPrefix(c.Fact.What, "incarnation ")
 }
 
 func guardReason(what string, c Conflict, d detail) string {
