@@ -163,7 +163,7 @@ func (d *doctor) execution(ctx context.Context) {
 	if !d.workdir.Remote() {
 		return
 	}
-	mode, w, err := d.app.execution(ctx, d.workdir)
+	mode, w, err := d.app.execution(ctx, d.workdir, d.binary.Product)
 	facts := []string{"workspace", w.String(), "host", w.Host, "execution", string(mode)}
 	switch mode {
 	case remote.Local:

@@ -93,11 +93,11 @@ func (d *doctor) replaced() []string {
 			continue
 		}
 		if _, err := overridden(address, overrides[address]); err != nil {
-			d.fail(groupProvider, "dev_overrides", sentence(err.Error()), "Build it there, or take it out of "+configFile(d.app.Env)+".")
+			d.fail(groupProvider, "dev_overrides", sentence(err.Error()), "Build it there, or take it out of "+configFile(d.app.Env, d.binary.Product)+".")
 			continue
 		}
 		d.doubt(groupProvider, "dev_overrides", fmt.Sprintf("%s is run from %s, unchecked.", address, overrides[address]),
-			"Take it out of "+configFile(d.app.Env)+" when you are done.")
+			"Take it out of "+configFile(d.app.Env, d.binary.Product)+" when you are done.")
 	}
 	return slices.Concat(theirs, slices.Collect(maps.Keys(overrides)))
 }

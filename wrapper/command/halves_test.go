@@ -332,7 +332,7 @@ func TestALockThatIsMetIsExplained(t *testing.T) {
 		write(t, filepath.Join(r.work, "terraform.tfstate"), `{"serial":1}`, 0o600)
 		write(t, filepath.Join(r.work, ".terraform.tfstate.lock.info"), `{"ID":"1234","Who":"mallory@bench"}`, 0o600)
 		r.run(t, 1)
-		if said := r.stderr.String(); !strings.Contains(said, "The state was locked") || strings.Contains(said, "mallory") {
+		if said := r.stderr.String(); !strings.Contains(said, "The state was not locked for this run") || strings.Contains(said, "mallory") {
 			t.Errorf("%v: standard error:\n%s", args, said)
 		}
 	}

@@ -40,9 +40,9 @@ func (r *run) explainLock(ctx context.Context, code int, s *step) {
 		// It was something else, most likely.
 	case errors.Is(err, statelock.ErrFree):
 		r.view.Problem(views.Problem{
-			Summary: "The state was locked",
-			Detail: "Somebody who did not line up for it had Terraform's own lock of the state, and has given it up by now. Nothing was done. Run the command again; " +
-				"with -lock-timeout=5m the CLI waits by itself.",
+			Summary: "The state was not locked for this run",
+			Detail: "Nobody has Terraform's own lock of the state by now: either somebody who did not line up for it has just given it up, or it could not be made. " +
+				"The error above says which. Nothing was done. Run the command again; with -lock-timeout=5m the CLI waits for others by itself.",
 		})
 	default:
 		r.view.Problem(views.Problem{

@@ -23,14 +23,15 @@ const maxConfig = 1 << 20
 
 // devOverrides are the provider folders that the CLI's configuration puts in
 // the place of installed packages, by source address. The CLI would run them
-// by itself, past the proxy and without a look at the lock file.
+// by itself, past the proxy and without a look at the lock file. A file that may
+// not be read has none: the CLI, too, warns of it and goes on without.
 func devOverrides(env arguments.Environment, product terraform.Product) (map[string]string, error) {
-	path := configFile(env)
+	path := configFile(env, product)
 	if path == "" {
 		return nil, nil
 	}
 	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return nil, nil
 	}
 	if err != nil {
@@ -44,7 +45,9 @@ func devOverrides(env arguments.Environment, product terraform.Product) (map[str
 	return parseOverrides(string(text), product), nil
 }
 
-func configFile(env arguments.Environment) string {
+// configFile is the CLI's configuration file, whether it is there or not. OpenTofu
+// has a name of its own for it, which goes before the common one.
+func configFile(env arguments.Environment, product terraform.Product) string {
 	for _, name := range []string{"TF_CLI_CONFIG_FILE", "TERRAFORM_CONFIG"} {
 		if path := env.Get(name); path != "" {
 			return path
@@ -56,10 +59,19 @@ func configFile(env arguments.Environment) string {
 		}
 		return ""
 	}
-	if home := env.Get("HOME"); home != "" {
-		return filepath.Join(home, ".terraformrc")
+	home := env.Get("HOME")
+	if home == "" {
+		return ""
 	}
-	return ""
+	if own := filepath.Join(home, ".tofurc"); product == terraform.OpenTofu && exists(own) {
+		return own
+	}
+	return filepath.Join(home, ".terraformrc")
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 var (

@@ -34,7 +34,7 @@ func (r *run) lookElsewhere(ctx context.Context) {
 	if !r.workdir.Remote() || !r.operates() {
 		return
 	}
-	mode, w, err := r.app.execution(ctx, r.workdir)
+	mode, w, err := r.app.execution(ctx, r.workdir, r.binary.Product)
 	if err != nil {
 		r.log.InfoContext(ctx, "execution mode not known", "workspace", w.String(), "host", w.Host, "error", err)
 	}
@@ -64,9 +64,9 @@ func (r *run) tellElsewhere() {
 }
 
 // execution asks where the operations of the folder's workspace run.
-func (a *App) execution(ctx context.Context, w terraform.Workdir) (remote.Execution, remote.Workspace, error) {
+func (a *App) execution(ctx context.Context, w terraform.Workdir, product terraform.Product) (remote.Execution, remote.Workspace, error) {
 	return remote.Find(ctx, w.DataDir, w.Workspace, remote.Places{
-		Env: a.Env, ConfigFile: configFile(a.Env), Home: home(a.Env),
+		Env: a.Env, ConfigFile: configFile(a.Env, product), Home: home(a.Env),
 	})
 }
 
