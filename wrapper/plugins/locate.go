@@ -43,7 +43,7 @@ func (p Package) removal() string {
 	if p.Link == "" {
 		return "remove the folder " + p.Dir
 	}
-	return "remove the link " + p.Link + " (and not the folder " + p.Dir + " that it leads to: it belongs to a mirror or a cache, and has to be put right there if it is what is wrong)"
+	return "remove the link " + p.Link + " (not the folder " + p.Dir + " that it leads to, which is a mirror's or a cache's)"
 }
 
 // Locate finds the package that "terraform init" installed for a lock entry

@@ -110,7 +110,7 @@ func TestRemedySparesMirrors(t *testing.T) {
 					if err := errors.Join(os.Rename(link, moved), os.Symlink(moved, link)); err != nil {
 						t.Fatal(err)
 					}
-					removed = "remove the link " + link + " (and not the folder " + resolved(t, dir) + " "
+					removed = "remove the link " + link + " (not the folder " + resolved(t, dir) + " "
 				}
 				pkg, err := Locate(testEntry(), dataDir, testPlatform)
 				if len(programs) > 0 {
