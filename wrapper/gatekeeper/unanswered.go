@@ -20,6 +20,9 @@ type made struct {
 	node            graph.Decl
 	// id is what the provider calls the object; empty when not known.
 	id string
+	// answered is true for a call that the provider answered, with an error and
+	// without a state.
+	answered bool
 	// ended is true once it is known whether the object is there.
 	ended, exists bool
 }
@@ -58,7 +61,7 @@ func (p *permit) keep(o intercept.Outcome) {
 }
 
 func (p *permit) made(o intercept.Outcome) made {
-	m := made{address: p.name(), action: string(p.op.Action), tx: p.grant.Tx(), node: p.node()}
+	m := made{answered: o.Result == intercept.Failed && !o.HungUp, address: p.name(), action: string(p.op.Action), tx: p.grant.Tx(), node: p.node()}
 	if exists(o.NewState) {
 		m.id, _ = plainText(p.call, o.NewState, "id")
 	}
@@ -78,7 +81,7 @@ func (p *permit) learned(outcome client.Outcome) {
 func (g *Gatekeeper) Unanswered(cut bool) []views.Unanswered {
 	var list []views.Unanswered
 	for _, m := range g.ledger.unanswered(cut) {
-		u := views.Unanswered{Address: m.address, Action: m.action, Tx: string(m.tx), Exists: m.exists}
+		u := views.Unanswered{Address: m.address, Action: m.action, Tx: string(m.tx), Exists: m.exists, Answered: m.answered}
 		if m.id != "" {
 			g.spells(m.node.ID, m.id)
 		}
@@ -128,7 +131,10 @@ func (l *ledger) learn(tx admission.TxID, exists bool) {
 func (l *ledger) unanswered(cut bool) []made {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	list := slices.DeleteFunc(slices.Clone(l.silent), func(m made) bool { return !m.ended })
+	list := slices.DeleteFunc(slices.Clone(l.silent), func(m made) bool {
+		// That a change failed the CLI says; what is left behind is told as such.
+		return !m.ended || m.answered && (!m.exists || l.knownLeft(m.address))
+	})
 	if cut {
 		list = append(list, l.created...)
 	}
@@ -139,9 +145,15 @@ func (l *ledger) unanswered(cut bool) []made {
 func (l *ledger) leftBehind(x views.LeftBehind) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !slices.ContainsFunc(l.left, func(y views.LeftBehind) bool { return y.Address == x.Address }) {
+	if !l.knownLeft(x.Address) {
 		l.left = append(l.left, x)
 	}
+}
+
+// knownLeft says whether the object of an address was there before; the lock is
+// held.
+func (l *ledger) knownLeft(address string) bool {
+	return slices.ContainsFunc(l.left, func(x views.LeftBehind) bool { return x.Address == address })
 }
 
 // untold are the objects left behind that were not told yet.

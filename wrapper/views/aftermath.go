@@ -28,6 +28,9 @@ type Unanswered struct {
 	Address, Action, Tx string
 	// Exists says whether the object is there now.
 	Exists bool
+	// Answered is true when the provider answered with an error: then the object
+	// may have been there before.
+	Answered bool
 	// Import is the command that takes a created object into the state; empty
 	// when its id is not known.
 	Import string
@@ -78,6 +81,8 @@ func importIt(command string) string {
 // unansweredLine tells how a change ended of which the state knows nothing.
 func unansweredLine(u Unanswered) string {
 	switch {
+	case u.Action == "create" && u.Exists && u.Answered:
+		return u.Address + " failed, and its object is there and not in the state. " + importIt(u.Import)
 	case u.Action == "create" && u.Exists:
 		return u.Address + " was sent and was created, and is not in the state. " + importIt(u.Import)
 	case u.Action == "create":
