@@ -60,3 +60,43 @@ func TestReportCountsAnAnswerOnce(t *testing.T) {
 		t.Errorf("let through in the end: %+v, %v", r, err)
 	}
 }
+
+// TestReportNamesWhatNobodyWasTold: a call of which nobody knows how it ended, and
+// a create that failed and left its object behind.
+func TestReportNamesWhatNobodyWasTold(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		result admission.Result
+		exists bool
+		want   string
+	}{
+		"lost":             {admission.Lost, false, coordinator.Unknown},
+		"failed, is there": {admission.Errored, true, coordinator.Left},
+		"failed":           {admission.Errored, false, ""},
+		"succeeded":        {admission.Succeeded, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := start(t, counted())
+			alice := open(t, c, "alice")
+			sent, _ := submit(t, c, alice, 1, coordinatortest.Create("n", "a"))
+			if _, err := c.Start(within(t), alice.Session, sent.Tx, sent.Token); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Complete(within(t), alice.Session, coordinator.Outcome{Tx: sent.Tx, Token: sent.Token, Result: tt.result, Exists: tt.exists}); err != nil {
+				t.Fatal(err)
+			}
+			r, err := c.Report(within(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got string
+			for _, x := range r.Items {
+				got += x.What
+			}
+			if got != tt.want || r.Unknown+r.Left != len(r.Items) {
+				t.Errorf("the report is %+v, want %q", r, tt.want)
+			}
+		})
+	}
+}
