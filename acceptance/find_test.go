@@ -386,10 +386,21 @@ func TestC43PassesThrough(t *testing.T) {
 		"TF_IN_AUTOMATION=true", "ATLANTIS_TERRAFORM_VERSION=1.11.4",
 	}
 	for _, args := range [][]string{
-		{"version", "-json"}, {"version"}, {"-version"}, {"--version"}, {"-v"},
-		{"output", "-json"}, {"output", "-raw", "location"}, {"show", "-json"}, {"state", "pull"},
-		{"providers", "schema", "-json"}, {"workspace", "show"}, {"validate", "-json"}, {"fmt", "-check"},
-		{"no-such-command"}, {"state", "show", "nothing.there"},
+		{"version", "-json"},
+		{"version"},
+		{"-version"},
+		{"--version"},
+		{"-v"},
+		{"output", "-json"},
+		{"output", "-raw", "location"},
+		{"show", "-json"},
+		{"state", "pull"},
+		{"providers", "schema", "-json"},
+		{"workspace", "show"},
+		{"validate", "-json"},
+		{"fmt", "-check"},
+		{"no-such-command"},
+		{"state", "show", "nothing.there"},
 	} {
 		run, err := w.Terraform(b.ctx, args...)
 		if err != nil {

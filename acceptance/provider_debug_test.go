@@ -200,7 +200,9 @@ func TestStaleReattachOfAnUnneededProvider(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, lab.Setup{Cloud: fast()})
 	w := oneThing(b, "stale")
-	debugged(w, "tfweaver/other", map[string]any{"Protocol": "grpc", "ProtocolVersion": 6, "Test": true,
-		"Addr": map[string]string{"Network": "unix", "String": filepath.Join(t.TempDir(), "gone")}})
+	debugged(w, "tfweaver/other", map[string]any{
+		"Protocol": "grpc", "ProtocolVersion": 6, "Test": true,
+		"Addr": map[string]string{"Network": "unix", "String": filepath.Join(t.TempDir(), "gone")},
+	})
 	b.tfweaver(w, 0, "apply", "-auto-approve", "-no-color")
 }

@@ -273,7 +273,9 @@ func TestDoctorKeepsSecrets(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	write(t, file, secret, 0o600)
 	for _, env := range []map[string]string{
-		{"TFWEAVER_TOKEN": secret}, {"TFWEAVER_TOKEN_FILE": file}, {"TFWEAVER_TOKEN": secret + " with blanks"},
+		{"TFWEAVER_TOKEN": secret},
+		{"TFWEAVER_TOKEN_FILE": file},
+		{"TFWEAVER_TOKEN": secret + " with blanks"},
 		{"TFWEAVER_RUN_URL": "https://me:" + secret + "@example.test/run"},
 	} {
 		for _, form := range []string{"-json", "-json=false"} {

@@ -64,8 +64,13 @@ func TestRead(t *testing.T) {
 	want := Tree{
 		Files: 2, Modules: 3, Backend: "s3", Required: []string{"elsewhere/cloud", "example/cloud", "hashicorp/old"}, Missing: []string{"module.gone"},
 		Types: []Type{
-			{"cloud_disk", "example/cloud"}, {"cloud_network", "example/cloud"}, {"cloud_subnet", "elsewhere/cloud"},
-			{"cloud_subnet", "hashicorp/cloud"}, {"old_thing", "hashicorp/old"}, {"terraform_data", Builtin}, {"thing", "example/cloud"},
+			{"cloud_disk", "example/cloud"},
+			{"cloud_network", "example/cloud"},
+			{"cloud_subnet", "elsewhere/cloud"},
+			{"cloud_subnet", "hashicorp/cloud"},
+			{"old_thing", "hashicorp/old"},
+			{"terraform_data", Builtin},
+			{"thing", "example/cloud"},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
