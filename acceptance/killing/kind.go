@@ -80,8 +80,5 @@ func (k Kind) graceful() bool {
 	return slices.Contains([]Kind{Interrupt, InterruptTwice, Terminate, Hangup, CtrlC, CtrlCTwice, CtrlCInScript, Close}, k)
 }
 
-// caught says whether it is a signal to the wrapper that it can catch.
-func (k Kind) caught() bool { return slices.Contains(signalled(), k) }
-
 // goesOn says whether the run goes on after it.
 func (k Kind) goesOn() bool { return k == CtrlZ || k == Pipe }

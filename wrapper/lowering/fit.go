@@ -133,13 +133,7 @@ func indexFitting(planned cty.Value, among []cty.Value) int {
 	return -1
 }
 
-// sameID says whether two states have the same id attribute.
-func sameID(a, b cty.Value) bool {
-	x, okA := idOf(a)
-	y, okB := idOf(b)
-	return okA && okB && x == y
-}
-
+// idOf is the id attribute of a state, where it is known.
 func idOf(state cty.Value) (string, bool) {
 	state = bare(state)
 	if !state.IsKnown() || state.IsNull() || !state.Type().IsObjectType() || !state.Type().HasAttribute("id") {
