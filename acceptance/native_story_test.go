@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -39,6 +40,9 @@ type story struct {
 	// env is added to the environment of all runs.
 	env   []string
 	steps []step
+	// ticks is set where the clock, in seconds, must have gone on before each step
+	// but the first, and before the last plan.
+	ticks bool
 	// again are the arguments of the last plan, ends is its exit code.
 	again string
 	ends  int
@@ -103,12 +107,20 @@ func tell(t *testing.T, stories ...story) {
 
 func fixtureOf(protocol int) string { return map[int]string{5: "five", 6: "six"}[protocol] }
 
+// tick waits until the clock shows another second, where that matters.
+func (s story) tick(matters bool) {
+	if s.ticks && matters {
+		time.Sleep(time.Second)
+	}
+}
+
 func (s story) tell(t *testing.T, protocol int) {
 	s.name += " over " + fixtureOf(protocol)
 	tale := &told{bench: newBench(t, lab.Setup{}), story: s, fixture: fixtureOf(protocol)}
 	tale.plain = tale.side("plain", shared.CLI.Path)
 	tale.woven = tale.side("woven", shared.Tfweaver)
 	for n, st := range s.steps {
+		s.tick(n > 0)
 		tale.step(n+1, st)
 		if t.Failed() {
 			return // they have nothing in common any more
@@ -117,6 +129,7 @@ func (s story) tell(t *testing.T, protocol int) {
 	if s.check != nil {
 		s.check(tale)
 	}
+	s.tick(true)
 	last := step{args: strings.TrimSpace("plan -detailed-exitcode " + s.again), code: s.ends}
 	if code := tale.run(tale.woven, shared.CLI.Path, last); code != s.ends {
 		t.Errorf("plain Terraform finds something to do afterwards: exit code %d, want %d\n%s", code, s.ends, tale.woven.said)

@@ -129,13 +129,13 @@ func TestNativeExpressions(t *testing.T) {
 	t.Parallel()
 	tell(t,
 		story{
-			name: "time of the apply", ends: 2, // as it always changes
+			name: "time of the apply", ticks: true, ends: 2, // as it always changes
 			hcl:   "locals { now = timestamp() }\n" + named("a", "blob = local.now"),
 			steps: []step{applies, {args: "apply -auto-approve"}},
 			check: ever("fx_thing a", "create done", "update done"),
 		},
 		story{
-			name: "time of the plan", ends: 2,
+			name: "time of the plan", ticks: true, ends: 2,
 			hcl: "locals { now = plantimestamp() }\n" + named("a", "blob = local.now"), steps: []step{applies},
 		},
 		story{

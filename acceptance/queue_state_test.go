@@ -256,6 +256,7 @@ func TestTheHolderOfTerraformsLockIsNamed(t *testing.T) {
 	b := newBench(t, lab.Setup{Cloud: fast()})
 	w := oneState(b)
 	_, letGo := holding(b, plain, as(w, "mallory"))
+	time.Sleep(time.Second) // for how long somebody has it is said from a second on
 	native := b.terraform(as(w, "bob"), 1, "plan", "-no-color")
 	for _, args := range [][]string{{"plan"}, {"apply", "-auto-approve"}} {
 		bob := b.tfweaver(as(w, "bob"), 1, append(args, "-no-color")...)

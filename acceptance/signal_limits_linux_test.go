@@ -38,9 +38,10 @@ func TestSignalDiskFullForTheRun(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ limit, hcl string }{
 		"plan file": {fileLimit + "1; ", subnet("left", "first", 1)},
-		// A state of some 64 kB that is larger than the plan before it.
-		"state": {fileLimit + "60; ", subnet("left", "first", 1) + `resource "terraform_data" "large" {
-  input      = join("", [for n in range(1000) : sha256(n)])
+		// A state of more than 2 MB, of which the plan before it, being compressed,
+		// has little.
+		"state": {fileLimit + "1200; ", subnet("left", "first", 1) + `resource "terraform_data" "large" {
+  input      = join("", [for n in range(1000) : join("", [for m in range(64) : "0123456789abcdef0123456789abcdef"])])
   depends_on = [simcloud_subnet.first]
 }
 `},

@@ -4,6 +4,8 @@
 package acceptance
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -83,20 +85,24 @@ func TestSignalCtrlC(t *testing.T) {
 // TestSignalCtrlCTwice: the second one ends the CLI at once.
 func TestSignalCtrlCTwice(t *testing.T) {
 	t.Parallel()
-	b := inTheWay(t, 5*time.Second)
-	w := b.workspace("alone", chain("left", "first", "second"))
+	b := newBench(t, lab.Setup{})
+	hold := filepath.Join(t.TempDir(), "hold")
+	w := b.workspaceOf(b.FixtureWorkspace(b.ctx, "alone", stubborn("first", hold)))
 	run := b.terminal(w, true, `$CLI apply -auto-approve -no-color; echo "status=$?"`)
-	b.awaitOf(run.Run, "the first subnet is being written", lab.Wrote("subnets", "first", activity.Accepted))
+	b.awaitOf(run.Run, "the first thing is being made", func(activity.Log) bool { return b.began("first") })
 	b.types(run, lab.CtrlC)
 	b.awaitSaid(run.Run, "Interrupt received")
 	b.types(run, lab.CtrlC)
 	b.awaitSaid(run.Run, "Two interrupts received")
+	if err := os.WriteFile(hold, nil, 0o600); err != nil { // which tfweaver still waits for
+		t.Fatal(err)
+	}
 	b.silent(run)
 	if got := b.statusIn(run.Run); got != "1" {
 		t.Errorf("status %s, want 1", got)
 	}
 	b.noProcesses()
-	b.released("the interrupts", w)
+	b.nothingLeft("the interrupts", w)
 }
 
 // TestSignalCtrlZ: a run that is stopped is stopped as a whole, the shell has the
