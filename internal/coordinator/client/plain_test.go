@@ -11,6 +11,7 @@ func TestPlain(t *testing.T) {
 		`connection error: desc = "transport: Error while dialing: dial unix /run/s: connect: connection refused"`: "dial unix /run/s: connect: connection refused",
 		"error reading from server: EOF":                               "error reading from server: EOF",
 		`connection error: desc = "error reading server preface: EOF"`: "error reading server preface: EOF",
+
 		"the disk is full": "the disk is full",
 	} {
 		if got := plain(message); got != want {
