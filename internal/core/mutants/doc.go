@@ -1,15 +1,17 @@
 // Copyright (c) The tfweaver authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package mutants holds seeded faults of the coordination protocol, one patch
-// each, and a test that puts every one of them into a copy of the core and asks
-// the other tests to find it. An invariant that no fault can break is not
-// checked by anything.
+// Package mutants seeds faults into the code, one patch at a time, and asks the
+// tests to find each. An invariant that no fault can break is not checked by
+// anything.
 //
-// A patch begins with three lines: what the fault is, the package whose tests
-// have to find it, and which of its tests. A fourth one, Seed, may say where the
-// search of explore/runs has to begin so that it finds the fault soon.
+// The patches beside this file are the project's own: faults of the protocol,
+// each with the counterexample that finds it in testdata/admission of package
+// admission, or with the test that does. A [Runner] tries any others in the same
+// way; the program cmd/mutants runs it.
 //
-// Plain go test tries a few of the faults; MUTANTS=all tries all of them,
-// MUTANTS=name a single one.
+// A patch may begin with lines that say what the fault is (Mutant), the package
+// whose tests find it (Package, below internal/core) and which of them (Run).
+// That is only the quick way: a fault that those do not find goes through all
+// stages, as one without such a head does.
 package mutants

@@ -4,192 +4,114 @@
 package mutants
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
-	"io/fs"
+	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
-// limit is how long the tests may take to find one fault.
-const limit = 2 * time.Minute
-
-// usual are the faults that plain go test tries: the classics, each found by
-// the explorer within a second or two.
+// usual are the faults that plain go test tries: the classics, each found
+// within seconds.
 var usual = []string{
 	"absent_ignored", "barging", "free_on_expiry", "guards_at_submit_only", "no_wakeup_on_failure", "queued_holds",
 }
 
-// mutant is one seeded fault.
-type mutant struct {
-	name, what, pkg, run string
-	seed                 string // where the search for it begins; empty for the usual place
-	patch                []byte
-}
-
+// TestMutantsAreKilled seeds the usual faults, or what MUTANTS says: a list of
+// names, or all.
 func TestMutantsAreKilled(t *testing.T) {
 	t.Parallel()
-	list := load(t)
-	root := filepath.Join("..", "..", "..")
-	if out, err := goTest(t, copyCore(t, root), "./internal/core/explore", "^$"); err != nil {
-		t.Fatalf("the copy does not build: %v\n%s", err, out)
+	patches, err := Load(".")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, m := range list {
-		t.Run(m.name, func(t *testing.T) {
-			dir := copyCore(t, root)
-			apply(t, dir, m.patch)
-			start := time.Now()
-			out, err := goTest(t, dir, "./internal/core/"+m.pkg, m.run, "RUNS_SEED="+m.seed)
-			killer := failed(t, out)
-			if err == nil || killer == "" {
-				t.Fatalf("survived: %s\n%s", m.what, out)
+	for _, p := range patches {
+		if p.What == "" || p.Package == "" || p.Run == "" {
+			t.Errorf("%s does not say what it is, and who finds it", p.Name)
+		}
+	}
+	switch asked := os.Getenv("MUTANTS"); asked {
+	case "all":
+	case "":
+		patches, err = Only(patches, usual...)
+	default:
+		patches, err = Only(patches, strings.Split(asked, ",")...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Runner{Root: filepath.Join("..", "..", ".."), Parallel: 2, Progress: func(r Result) {
+		t.Logf("%s %s in %.1fs by %s: %s", r.Patch.Name, r.Outcome, r.Took.Seconds(), r.Killer, r.Patch.What)
+	}}
+	results, err := r.Run(t.Context(), patches)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if !r.Outcome.Dead() {
+			t.Errorf("%s %s: %s %s", r.Patch.Name, r.Outcome, r.Patch.What, r.Note)
+		}
+	}
+}
+
+// small is a repository of two packages, one of which is used by the other.
+var small = map[string]string{
+	"go.mod":                           "module github.com/tfweaver/tfweaver\n\ngo 1.25\n",
+	"internal/core/sum/sum.go":         "package sum\n\n// Add adds.\nfunc Add(a, b int) int {\n\treturn a + b\n}\n\n// Sub subtracts.\nfunc Sub(a, b int) int {\n\treturn a - b\n}\n",
+	"internal/core/sum/t_test.go":      "package sum\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif got := Add(1, 2); got != 3 {\n\t\tt.Errorf(\"1 + 2 = %d\", got)\n\t}\n}\n",
+	"internal/core/user/user.go":       "package user\n\nimport \"github.com/tfweaver/tfweaver/internal/core/sum\"\n\n// Less is one less.\nfunc Less(a int) int { return sum.Sub(a, 1) }\n",
+	"internal/core/user/t_test.go":     "package user\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestLess(t *testing.T) {\n\tif Less(2) != 1 {\n\t\tt.Error(\"wrong\")\n\t}\n}\n\nfunc TestData(t *testing.T) {\n\tif b, _ := os.ReadFile(\"testdata/word\"); string(b) != \"yes\\n\" {\n\t\tt.Errorf(\"%q\", b)\n\t}\n}\n",
+	"internal/core/user/testdata/word": "yes\n",
+}
+
+// change is a patch that replaces a line.
+func change(file, context, from, to string) []byte {
+	return fmt.Appendf(nil, "--- a/%[1]s\n+++ b/%[1]s\n@@ -%[2]s @@\n%[3]s", file, context, from+to)
+}
+
+func TestRunner(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for name, text := range small {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const sum = "internal/core/sum/sum.go"
+	add := func(to string) []byte {
+		return change(sum, "4,3 +4,3", " func Add(a, b int) int {\n-\treturn a + b\n", to+" }\n")
+	}
+	for name, c := range map[string]struct {
+		patch  string
+		want   Outcome
+		killer string
+	}{
+		"own test":      {string(add("+\treturn a * b\n")), Killed, "sum.TestAdd"},
+		"user's test":   {string(change(sum, "9,3 +9,3", " func Sub(a, b int) int {\n-\treturn a - b\n", "+\treturn a + b\n }\n")), Killed, "user.TestLess"},
+		"test data":     {string(change("internal/core/user/testdata/word", "1 +1", "-yes\n", "+no\n")), Killed, "user.TestData"},
+		"panic":         {string(add("+\tpanic(a + b)\n")), Killed, "sum.TestAdd"},
+		"memory":        {string(add("+\treturn len(make([]int, 1<<40)) + a + b\n")), Killed, "sum"},
+		"no difference": {string(add("+\treturn b + a\n")), Survived, ""},
+		"no code":       {string(add("+\treturn a +\n")), Unfit, ""},
+		"no place":      {string(change("internal/core/sum/gone.go", "1 +1", "-a\n", "+b\n")), Unfit, ""},
+		"head that finds nothing": {"Mutant: x\nPackage: sum\nRun: TestAdd\n\n" +
+			string(change(sum, "9,3 +9,3", " func Sub(a, b int) int {\n-\treturn a - b\n", "+\treturn a + b\n }\n")), Killed, "user.TestLess"},
+		"new package": {"diff --git a/internal/core/fresh/t_test.go b/internal/core/fresh/t_test.go\nnew file mode 100644\n--- /dev/null\n+++ b/internal/core/fresh/t_test.go\n" +
+			"@@ -0,0 +1,5 @@\n+package fresh\n+\n+import \"testing\"\n+\n+func TestFresh(t *testing.T) { t.Error(\"no\") }\n", Killed, "fresh.TestFresh"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := Runner{Root: root}
+			results, err := r.Run(t.Context(), []Patch{Parse("p", []byte(c.patch))})
+			if err != nil {
+				t.Fatal(err)
 			}
-			t.Logf("killed by %s in %.1fs: %s", killer, time.Since(start).Seconds(), m.what)
+			if got := results[0]; got.Outcome != c.want || got.Killer != c.killer || (got.Outcome == Killed) == (len(got.Failure) == 0) {
+				t.Errorf("%+v", got)
+			}
 		})
-	}
-}
-
-// load reads the patches that the environment asks for.
-func load(t *testing.T) []mutant {
-	t.Helper()
-	files, err := filepath.Glob("*.patch")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no patches: %v", err)
-	}
-	asked := os.Getenv("MUTANTS")
-	var list []mutant
-	for _, f := range files {
-		m := parse(t, f)
-		if asked == "all" || asked == m.name || asked == "" && slices.Contains(usual, m.name) {
-			list = append(list, m)
-		}
-	}
-	if asked == "" && len(list) != len(usual) || len(list) == 0 {
-		t.Fatalf("MUTANTS=%q finds %d patches", asked, len(list))
-	}
-	return list
-}
-
-func parse(t *testing.T, file string) mutant {
-	t.Helper()
-	patch, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := mutant{name: strings.TrimSuffix(file, ".patch"), patch: patch}
-	for line := range strings.Lines(string(patch)) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		switch key {
-		case "Mutant":
-			m.what = value
-		case "Package":
-			m.pkg = value
-		case "Run":
-			m.run = value
-		case "Seed":
-			m.seed = value
-		case "":
-			if m.what == "" || m.pkg == "" || m.run == "" {
-				t.Fatalf("%s does not say what it is, and who finds it", file)
-			}
-			return m
-		}
-	}
-	t.Fatalf("%s has no end to its head", file)
-	return m
-}
-
-// copyCore makes a module of the core alone.
-func copyCore(t *testing.T, root string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for _, f := range []string{"go.mod", "go.sum"} {
-		copyFile(t, filepath.Join(root, f), filepath.Join(dir, f))
-	}
-	core := filepath.Join(root, "internal", "core")
-	err := filepath.WalkDir(core, func(path string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case e.IsDir() && e.Name() == "mutants":
-			return filepath.SkipDir
-		case e.IsDir():
-			return nil
-		}
-		rel, err := filepath.Rel(root, path)
-		if err == nil {
-			copyFile(t, path, filepath.Join(dir, rel))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	data, err := os.ReadFile(from)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(to), 0o700)
-	}
-	if err == nil {
-		err = os.WriteFile(to, data, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// apply puts the fault in. A patch that no longer fits has to be made anew.
-func apply(t *testing.T, dir string, patch []byte) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "git", "apply", "-p1", "-")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir), "GIT_DIR=")
-	cmd.Stdin = bytes.NewReader(patch)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("the patch does not fit the code any more: %v\n%s", err, out)
-	}
-}
-
-// goTest runs tests and returns their events.
-func goTest(t *testing.T, dir, pkg, run string, env ...string) ([]byte, error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-failfast", "-vet=off", "-trimpath", "-p", "2", "-run", run, pkg)
-	cmd.Dir = dir
-	cmd.Env = append(append(os.Environ(), "EXPLORE_BUDGET=1", "GOWORK=off"), env...)
-	out, err := cmd.Output()
-	if ctx.Err() != nil {
-		return out, errors.Join(ctx.Err(), err)
-	}
-	return out, err
-}
-
-// failed is the first test that failed. A copy that does not build is no kill.
-func failed(t *testing.T, events []byte) string {
-	t.Helper()
-	killer := ""
-	for d := json.NewDecoder(bytes.NewReader(events)); ; {
-		var e struct{ Action, Package, Test string }
-		if err := d.Decode(&e); err != nil {
-			return killer
-		}
-		if e.Action == "build-fail" {
-			t.Fatalf("the fault does not build:\n%s", events)
-		}
-		if e.Action == "fail" && e.Test != "" && killer == "" {
-			killer = filepath.Base(e.Package) + "." + e.Test
-		}
 	}
 }

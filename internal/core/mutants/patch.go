@@ -1,0 +1,83 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package mutants
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Patch is one seeded fault.
+type Patch struct {
+	Name string // the file's name without its ending
+	What string // what the fault is, where the patch says so
+	// Package and Run name the tests that find it, where the patch does:
+	// a folder below internal/core and an expression for go test -run.
+	Package, Run string
+	Text         []byte
+}
+
+// Load reads the patches of a folder: every *.patch and *.diff, by name.
+func Load(dir string) ([]Patch, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read patches: %w", err)
+	}
+	var list []Patch
+	for _, e := range entries {
+		ext := filepath.Ext(e.Name())
+		if e.IsDir() || ext != ".patch" && ext != ".diff" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("read patch: %w", err)
+		}
+		list = append(list, Parse(strings.TrimSuffix(e.Name(), ext), text))
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("no *.patch and no *.diff in %s", dir)
+	}
+	return list, nil
+}
+
+// Parse reads the head of a patch, if it has one.
+func Parse(name string, text []byte) Patch {
+	p := Patch{Name: name, Text: text}
+	for line := range strings.Lines(string(text)) {
+		key, value, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if !ok {
+			return p
+		}
+		switch key {
+		case "Mutant":
+			p.What = value
+		case "Package":
+			p.Package = value
+		case "Run":
+			p.Run = value
+		}
+	}
+	return p
+}
+
+// Only keeps the patches of these names; all of them if there are none. An
+// unknown name is an error: it would seem to be killed.
+func Only(list []Patch, names ...string) ([]Patch, error) {
+	if len(names) == 0 {
+		return list, nil
+	}
+	var kept []Patch
+	for _, n := range names {
+		i := slices.IndexFunc(list, func(p Patch) bool { return p.Name == n })
+		if i < 0 {
+			return nil, fmt.Errorf("no patch %q", n)
+		}
+		kept = append(kept, list[i])
+	}
+	return kept, nil
+}

@@ -1,0 +1,12 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+//go:build !unix
+
+package mutants
+
+import "os/exec"
+
+func alone(*exec.Cmd) {}
+
+func bounded() string { return "" }

@@ -1,0 +1,206 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package mutants
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// memory is how much memory, in GiB, the tests of one fault may come to use
+// before the collector has to work harder, and how much address space.
+const (
+	memory = 3
+	space  = 10
+)
+
+// verdict is how one stage ended.
+type verdict struct {
+	failed  bool
+	timeout bool
+	killer  string // the test that failed first, or the program
+	failure []string
+	took    time.Duration
+}
+
+// errUnbuilt is code that does not compile, with what the compiler says.
+var errUnbuilt = errors.New("does not build")
+
+// environment is what tests run in: on their share of the processors, with
+// bounded memory.
+func environment(parallel int) []string {
+	return append(
+		os.Environ(),
+		"EXPLORE_BUDGET=1", "GOWORK=off", "GOFLAGS=",
+		"GOMEMLIMIT="+strconv.Itoa(memory)+"GiB",
+		"GOMAXPROCS="+strconv.Itoa(max(1, runtime.NumCPU()/parallel)),
+	)
+}
+
+// run runs a stage in a copy of the repository until its first failure.
+func (s stage) execute(ctx context.Context, dir string, parallel int, limit time.Duration) (verdict, error) {
+	timed, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	start := time.Now()
+	var v verdict
+	var err error
+	if len(s.program) > 0 {
+		v, err = s.runProgram(timed, dir, parallel)
+	} else {
+		v, err = s.runTests(timed, dir, parallel)
+	}
+	v.took = time.Since(start)
+	if ctx.Err() != nil {
+		return v, ctx.Err()
+	}
+	if timed.Err() != nil && !v.failed {
+		return verdict{timeout: true, killer: s.String(), took: v.took}, nil
+	}
+	return v, err
+}
+
+func (s stage) command(ctx context.Context, dir string, parallel int, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir, cmd.Env = dir, environment(parallel)
+	cmd.WaitDelay = 5 * time.Second
+	alone(cmd)
+	return cmd
+}
+
+// runTests reads the events of go test and stops it at the first failure.
+func (s stage) runTests(ctx context.Context, dir string, parallel int) (verdict, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	args := []string{"test", "-json", "-failfast", "-vet=off", "-trimpath", "-count=1", "-p", "1", "-timeout", "0"}
+	if x := bounded(); x != "" {
+		args = append(args, "-exec", x)
+	}
+	if s.run != "" {
+		args = append(args, "-run", s.run)
+	}
+	cmd := s.command(ctx, dir, parallel, append(args, s.pkg)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return verdict{}, err
+	}
+	if err := cmd.Start(); err != nil {
+		return verdict{}, err
+	}
+	var r reader
+	d := json.NewDecoder(out)
+	for r.killer == "" && r.unbuilt == nil {
+		var e event
+		if d.Decode(&e) != nil {
+			break
+		}
+		r.take(e)
+	}
+	if r.killer != "" {
+		stop()
+	}
+	err = cmd.Wait()
+	switch {
+	case r.unbuilt != nil:
+		return verdict{}, fmt.Errorf("%w: %s", errUnbuilt, strings.Join(head(r.unbuilt, 12), "\n"))
+	case r.killer != "":
+		return verdict{failed: true, killer: r.killer, failure: head(r.failure, 16)}, nil
+	case err != nil && ctx.Err() == nil:
+		return verdict{}, fmt.Errorf("%w: go test: %w: %s", errUnbuilt, err, bytes.TrimSpace(stderr.Bytes()))
+	case r.ran == 0 && ctx.Err() == nil:
+		return verdict{}, fmt.Errorf("%s runs no test", s)
+	}
+	return verdict{}, nil
+}
+
+// runProgram takes an exit code for a finding if the program builds.
+func (s stage) runProgram(ctx context.Context, dir string, parallel int) (verdict, error) {
+	if out, err := s.command(ctx, dir, parallel, "build", "-trimpath", "-o", "explorer.exe", s.pkg).CombinedOutput(); err != nil {
+		return verdict{}, fmt.Errorf("%w: %s", errUnbuilt, out)
+	}
+	cmd := exec.CommandContext(ctx, "./explorer.exe", s.program...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, environment(parallel), 5*time.Second
+	alone(cmd)
+	out, err := cmd.CombinedOutput()
+	if err == nil || ctx.Err() != nil {
+		return verdict{}, nil
+	}
+	return verdict{failed: true, killer: s.String(), failure: head(slices.Collect(strings.Lines(string(out))), 24)}, nil
+}
+
+// event is what go test -json prints.
+type event struct {
+	Action, Package, ImportPath, Test, Output, FailedBuild string
+}
+
+// reader follows the events until something fails.
+type reader struct {
+	output  map[string][]string // by test
+	all     []string            // of all tests, for who dies without saying which it was in
+	build   []string
+	ran     int
+	killer  string
+	failure []string
+	unbuilt []string
+}
+
+func (r *reader) take(e event) {
+	key := e.Package + " " + e.Test
+	switch e.Action {
+	case "run":
+		r.ran++
+	case "output":
+		if r.output == nil {
+			r.output = map[string][]string{}
+		}
+		r.output[key] = append(r.output[key], e.Output)
+		r.all = append(r.all, e.Output)
+	case "build-output":
+		r.build = append(r.build, e.Output)
+	case "build-fail":
+		r.unbuilt = append(r.build, "")
+	case "fail":
+		if e.FailedBuild != "" {
+			r.unbuilt = append(r.build, "")
+			return
+		}
+		r.killer = strings.TrimPrefix(strings.TrimPrefix(e.Package, core+"/"), module+"/")
+		if e.Test != "" {
+			r.killer += "." + e.Test
+		}
+		if r.failure = r.output[key]; e.Test == "" {
+			r.failure = r.all
+		}
+	}
+}
+
+// head are the first lines that say something.
+func head(lines []string, n int) []string {
+	var kept []string
+	for _, l := range lines {
+		l = strings.TrimRight(l, "\r\n\t ")
+		bare := strings.TrimSpace(l)
+		if bare == "" || strings.HasPrefix(bare, "===") || strings.HasPrefix(bare, "--- ") {
+			continue
+		}
+		if r := []rune(l); len(r) > 220 {
+			l = string(r[:220]) + "..."
+		}
+		if kept = append(kept, l); len(kept) == n {
+			break
+		}
+	}
+	return kept
+}
