@@ -35,10 +35,10 @@ type realm struct {
 	// the Unix epoch; 0 before it was set.
 	due int64
 
-	snapshotAt journal.Index
-	// saving receives the index of a snapshot once it was saved; nil while
-	// none is being saved.
-	saving chan journal.Index
+	covered covered
+	// saving receives how far a snapshot goes once it was saved; nil while none
+	// is being saved.
+	saving chan covered
 }
 
 func newRealm(c *Coordinator) realm {
@@ -73,8 +73,8 @@ func (r *realm) run() {
 		case <-refresh:
 			refresh = nil
 			r.refollow()
-		case at := <-r.saving:
-			r.saved(at)
+		case s := <-r.saving:
+			r.saved(s)
 		}
 	}
 }
@@ -176,6 +176,7 @@ func (r *realm) append(d decided) error {
 		return fmt.Errorf("%w: the journal is at %d, the state at %d", ErrBroken, last, r.state.Index())
 	}
 	r.last = last
+	r.covered.since += d.size
 	r.c.index.Store(uint64(last))
 	return nil
 }
@@ -329,8 +330,8 @@ func (r *realm) shutDown() {
 	if r.saving != nil {
 		r.saved(<-r.saving)
 	}
-	if r.last > r.snapshotAt && !r.ahead {
-		if err := r.save(r.c.life, r.state, r.last, r.epoch); err != nil {
+	if r.last > r.covered.at && !r.ahead {
+		if _, err := r.save(r.c.life, r.state, r.last, r.epoch); err != nil {
 			r.c.log.Warn("no snapshot at the end", "error", err)
 		}
 	}
