@@ -4,11 +4,13 @@
 package mutants
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,6 +47,7 @@ type Runner struct {
 	Root     string        // the repository
 	Parallel int           // how many patches at a time; 1 if less
 	Limit    time.Duration // the most that one stage may take; 5 minutes if zero
+	Quick    bool          // leave out the explorer and the shell around the core
 	Progress func(Result)  // hears of each patch as it is done, if set
 
 	files     map[string][]byte
@@ -142,13 +145,17 @@ func (w *worker) try(ctx context.Context, p Patch) (Result, error) {
 		return res, nil
 	}
 	res.Note = note
-	packages, err := listPackages(ctx, w.tree.dir) // a patch may bring packages
+	packages, err := w.packagesWith(ctx, p, files)
 	if err != nil {
 		return res, err
 	}
 	start := time.Now()
 	defer func() { res.Took = time.Since(start) }()
-	for _, s := range packages.stages(p, files) {
+	stages := packages.stages(p, files)
+	if w.Quick {
+		stages = slices.DeleteFunc(stages, stage.slow)
+	}
+	for _, s := range stages {
 		res.Stages = append(res.Stages, s.String())
 		v, err := w.judge(ctx, s)
 		switch {
@@ -167,6 +174,16 @@ func (w *worker) try(ctx context.Context, p Patch) (Result, error) {
 	}
 	res.Outcome, res.Took = Survived, time.Since(start)
 	return res, nil
+}
+
+// packagesWith are the packages once a patch is applied, which may bring some
+// and change who imports whom.
+func (w *worker) packagesWith(ctx context.Context, p Patch, files []string) (catalog, error) {
+	brings := slices.ContainsFunc(files, func(f string) bool { return w.files[f] == nil })
+	if !brings && !bytes.Contains(p.Text, []byte("\""+module)) && !bytes.Contains(p.Text, []byte("+++ /dev/null")) {
+		return w.packages, nil
+	}
+	return listPackages(ctx, w.tree.dir)
 }
 
 // judge runs a stage on the fault. Time is no proof on a machine that others

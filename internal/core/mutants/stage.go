@@ -138,7 +138,7 @@ func (c catalog) stages(p Patch, files []string) []stage {
 		}
 	}
 	if explorer := core + "/explore/cmd/explore"; c[explorer].Name == "main" && reaches(explorer) {
-		add(stage{pkg: explorer, program: []string{"-short"}})
+		add(stage{pkg: explorer, program: []string{"-budget", "short"}})
 	}
 	for _, q := range all {
 		if (within(q, module+"/internal/coordinator") || within(q, module+"/internal/simulation")) && reaches(q) {
@@ -147,6 +147,9 @@ func (c catalog) stages(p Patch, files []string) []stage {
 	}
 	return list
 }
+
+// slow tells whether a stage is one of the last, which take long.
+func (s stage) slow() bool { return !within(s.pkg, core) || within(s.pkg, core+"/explore") }
 
 func (c catalog) sorted() []string {
 	list := make([]string, 0, len(c))

@@ -6,7 +6,7 @@
 //
 // Usage:
 //
-//	mutants [-dir FOLDER] [-only NAME,...] [-json FILE] [-parallel N] [-timeout D] [-v]
+//	mutants [-dir FOLDER] [-only NAME,...] [-json FILE] [-parallel N] [-timeout D] [-quick] [-v]
 //
 // Without -dir it tries the project's own patches. The exit code is 0 if all
 // were killed, 1 if one survived, and 2 if one does not apply or does not build,
@@ -53,6 +53,7 @@ func run(ctx context.Context, args []string, w io.Writer) (int, error) {
 	figures := f.String("json", "", "file of figures whose mutants and mutants_killed to set")
 	parallel := f.Int("parallel", 2, "patches tried at a time")
 	limit := f.Duration("timeout", 5*time.Minute, "the most that one package's tests may take")
+	quick := f.Bool("quick", false, "unit tests of the core only")
 	verbose := f.Bool("v", false, "print how each was found")
 	if err := f.Parse(args); err != nil {
 		return exitUnfit, err
@@ -74,7 +75,7 @@ func run(ctx context.Context, args []string, w io.Writer) (int, error) {
 	if err != nil {
 		return exitUnfit, err
 	}
-	r := mutants.Runner{Root: root, Parallel: *parallel, Limit: *limit, Progress: progress(w, *verbose)}
+	r := mutants.Runner{Root: root, Parallel: *parallel, Limit: *limit, Quick: *quick, Progress: progress(w, *verbose)}
 	results, err := r.Run(ctx, patches)
 	if err != nil {
 		return exitUnfit, err
