@@ -8,5 +8,5 @@
 //
 // The packages depend on each other in one direction:
 //
-//	mode <- graph, lock <- admission <- conflict
+//	cow, mode <- graph, lock, escrow <- admission <- conflict
 package core

@@ -74,7 +74,7 @@ const MaxBlockers = 16
 // then objects that have yet to be made, then earlier waiters; at most
 // MaxBlockers.
 func (s *State) Blockers(id TxID) []Blocker {
-	e := s.txs[id]
+	e := s.txs.Get(id)
 	if e == nil {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (s *State) Blockers(id TxID) []Blocker {
 // the number of transactions that have to end before it, waiting or holding.
 // Both are 0 for a transaction that does not wait.
 func (s *State) Place(id TxID) (position, ahead int) {
-	e := s.txs[id]
+	e := s.txs.Get(id)
 	if e == nil || e.Status != Queued {
 		return 0, 0
 	}
@@ -169,7 +169,7 @@ func (s *State) conflictBlockers(tx *Tx, conflicts []lock.Conflict) []Blocker {
 	var list []Blocker
 	for _, c := range conflicts {
 		holder := TxID(c.Holder.Owner)
-		claim := s.claims[holder]
+		claim := s.claims.Get(holder)
 		if claim == nil || s.locks.Holds(c.Holder.Owner, c.Want.Node) {
 			list = append(list, s.lockBlocker(c.Want, c.Held, holder, false))
 			continue
@@ -184,7 +184,7 @@ func (s *State) conflictBlockers(tx *Tx, conflicts []lock.Conflict) []Blocker {
 // lockBlocker reports two clashing wants. The rule is the one that asks for
 // more than an intention: that is the reason, on whichever side it is.
 func (s *State) lockBlocker(mine, theirs lock.Want, holder TxID, ahead bool) Blocker {
-	h := s.txs[holder]
+	h := s.txs.Get(holder)
 	b := Blocker{
 		Node: mine.Node, Relation: mine.Relation,
 		Want: mine.Mode.String(), Held: theirs.Mode.String(),
@@ -201,11 +201,11 @@ func (s *State) lockBlocker(mine, theirs lock.Want, holder TxID, ahead bool) Blo
 func (s *State) declaredBlockers(tx *Tx, awaited []graph.NodeID) []Blocker {
 	var list []Blocker
 	for _, id := range awaited {
-		by := s.declared[id][0]
+		by := s.declared.Get(id)[0]
 		b := Blocker{
 			Node: id, Relation: lock.Guarded, Rule: ruleOf(tx.Guards, id), Class: "dependency", Guard: Present,
-			HolderSession: by, HolderIntent: s.sessions[by].first,
-			Fact: "declared", FactNode: id, FactAt: s.sessions[by].OpenedAt,
+			HolderSession: by, HolderIntent: s.sessions.Get(by).first,
+			Fact: "declared", FactNode: id, FactAt: s.sessions.Get(by).OpenedAt,
 		}
 		if maker := s.maker(id); maker != nil {
 			b.Holder, b.HolderSession, b.HolderIntent = maker.ID, maker.Session, maker.Intent
@@ -229,7 +229,7 @@ func ruleOf(guards []Guard, id graph.NodeID) string {
 // maker is the transaction that creates a node, running or waiting.
 func (s *State) maker(id graph.NodeID) *Tx {
 	for _, h := range s.locks.Holders(id) {
-		if e := s.txs[TxID(h.Owner)]; e.Action == Create && e.Self == id {
+		if e := s.txs.Get(TxID(h.Owner)); e.Action == Create && e.Self == id {
 			return &e.Tx
 		}
 	}

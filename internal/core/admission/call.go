@@ -10,7 +10,7 @@ import (
 )
 
 func (d *decision) tx(id TxID) (*entry, error) {
-	e := d.txs[id]
+	e := d.txs.Get(id)
 	if e == nil {
 		return nil, fmt.Errorf("transaction %s: %w", id, ErrNoTx)
 	}

@@ -22,11 +22,27 @@ import (
 type canonical struct {
 	b        []byte
 	abstract bool
-	indexes  []uint64 // sorted; only when abstract
-	tickets  []uint64 // sorted; only when abstract
+	indexes  ranks       // only when abstract
+	tickets  ranks       // only when abstract
+	last     *graph.Node // the one written before, if any
 }
 
-func (c *canonical) number(v uint64) { c.b = binary.AppendUvarint(c.b, v) }
+// ranks are numbers of which the order is all that counts: distinct and sorted.
+type ranks []uint64
+
+func (r *ranks) add(v uint64) {
+	if at, found := slices.BinarySearch(*r, v); !found {
+		*r = slices.Insert(*r, at, v)
+	}
+}
+
+func (c *canonical) number(v uint64) {
+	if v < 0x80 {
+		c.b = append(c.b, byte(v))
+		return
+	}
+	c.b = binary.AppendUvarint(c.b, v)
+}
 
 func (c *canonical) text(s string) {
 	c.number(uint64(len(s)))
@@ -175,21 +191,21 @@ func (c *canonical) capacity(s *State) {
 		}
 	}
 	c.b = s.escrow.AppendCanonical(c.b, index)
-	c.number(uint64(len(s.read)))
-	for _, k := range slices.Sorted(maps.Keys(s.read)) {
+	c.number(uint64(s.read.Len()))
+	for k, at := range s.read.Sorted() {
 		c.text(string(k))
-		c.time(s.read[k])
+		c.time(at)
 	}
 }
 
 func (c *canonical) claims(s *State) {
-	c.number(uint64(len(s.plans)))
-	for _, id := range slices.Sorted(maps.Keys(s.plans)) {
+	c.number(uint64(s.plans.Len()))
+	for id, p := range s.plans.Sorted() {
 		c.text(string(id))
-		c.text(s.plans[id].marks())
+		c.text(p.marks())
 	}
-	c.number(uint64(len(s.claims)))
-	for _, x := range s.Claims() {
+	c.number(uint64(s.claims.Len()))
+	for _, x := range s.claims.Sorted() {
 		c.text(string(x.ID))
 		c.text(string(x.Plan))
 		c.calls(x.Calls)
@@ -273,27 +289,53 @@ func (c *canonical) tx(e *entry) {
 	}
 }
 
+// node writes a node. Its texts are often those of the node before, and are left
+// out then.
 func (c *canonical) node(n *graph.Node) {
-	c.decl(n.Decl)
-	c.text(string(n.Lifecycle))
+	c.text(string(n.ID))
+	at := len(c.b)
+	c.b = append(c.b, 0, 0)
+	last := c.last
+	if last == nil {
+		last = &graph.Node{}
+	}
+	same := c.unless(0, string(n.Parent), string(last.Parent)) |
+		c.unless(1, string(n.Kind), string(last.Kind)) |
+		c.unless(2, n.Type, last.Type) |
+		c.unless(3, string(n.Lifecycle), string(last.Lifecycle)) |
+		c.unless(4, n.Owner, last.Owner) |
+		c.unless(5, n.Address, last.Address) |
+		c.unless(6, n.Digest, last.Digest) |
+		c.unless(7, n.DeclaredBy, last.DeclaredBy) |
+		c.unless(8, n.ChangedBy, last.ChangedBy) |
+		c.unless(9, string(n.BoundTo), string(last.BoundTo)) |
+		c.unless(10, string(n.Collides), string(last.Collides))
+	binary.LittleEndian.PutUint16(c.b[at:], same)
 	c.number(n.Version)
 	c.number(n.Incarnation)
 	c.time(n.LifeAt)
-	c.text(n.Owner)
-	c.text(n.Address)
-	c.text(n.Digest)
 	c.time(n.ObservedAt)
-	c.text(n.DeclaredBy)
 	c.index(n.ChangedIndex)
-	c.text(n.ChangedBy)
 	c.number(n.ChangedFrom)
-	c.text(string(n.BoundTo))
-	c.text(string(n.Collides))
-	if c.abstract {
-		return
+	c.last = n
+	if !c.abstract {
+		c.history(n.History)
 	}
-	c.number(uint64(len(n.History)))
-	for _, h := range n.History {
+}
+
+// unless writes a text unless it is the same as the last one; then it returns
+// the bit that says so.
+func (c *canonical) unless(bit int, s, last string) uint16 {
+	if s == last {
+		return 1 << bit
+	}
+	c.text(s)
+	return 0
+}
+
+func (c *canonical) history(list []graph.Change) {
+	c.number(uint64(len(list)))
+	for _, h := range list {
 		c.time(h.At)
 		for _, s := range []string{h.Session, h.Intent, h.Tx, h.Action, h.Result} {
 			c.text(s)
@@ -308,9 +350,11 @@ func (c *canonical) seat(x *seat) {
 		c.text(s)
 	}
 	c.number(uint64(len(x.Labels)))
-	for _, k := range slices.Sorted(maps.Keys(x.Labels)) {
-		c.text(k)
-		c.text(x.Labels[k])
+	if len(x.Labels) > 0 {
+		for _, k := range slices.Sorted(maps.Keys(x.Labels)) {
+			c.text(k)
+			c.text(x.Labels[k])
+		}
 	}
 	for _, t := range []int64{x.Lease, x.Expires, x.OpenedAt, x.EndedAt, x.DeadAt} {
 		c.time(t)

@@ -35,12 +35,12 @@ func (s *State) Capacity() *escrow.Table { return s.escrow }
 
 // BucketRead is when a bucket was last read, in nanoseconds since the Unix
 // epoch; 0 for never.
-func (s *State) BucketRead(k escrow.Key) int64 { return s.read[k] }
+func (s *State) BucketRead(k escrow.Key) int64 { return s.read.Get(k) }
 
 // reserved says whether the capacity of a call was reserved with its plan.
 func (s *State) reserved(tx *Tx) bool {
 	p, _ := s.planOf(tx)
-	return p != nil && len(s.txs[tx.Plan].demand) > 0
+	return p != nil && len(s.txs.Get(tx.Plan).demand) > 0
 }
 
 // inReservation says whether the reservation of the plan has room for a call.
@@ -121,8 +121,8 @@ func (s *State) spend(tx *Tx, out escrow.Outcome) error {
 // admittedCalls are the calls of a plan that may be sent at any moment.
 func (s *State) admittedCalls(plan TxID) []CallID {
 	var list []CallID
-	for _, c := range s.txs[plan].Calls {
-		if e := s.txs[s.ongoing[call{plan, c.ID}]]; e != nil && e.Status == Admitted {
+	for _, c := range s.txs.Get(plan).Calls {
+		if e := s.txs.Get(s.ongoing.Get(call{plan, c.ID})); e != nil && e.Status == Admitted {
 			list = append(list, c.ID)
 		}
 	}
@@ -155,7 +155,7 @@ func (s *State) shortBlockers(e *entry, demand escrow.Demand) []Blocker {
 	var list []Blocker
 	for _, f := range s.escrow.Shortfalls(demand) {
 		b := Blocker{
-			Relation: lock.Capacity, Class: "capacity", FactAt: s.read[f.Bucket],
+			Relation: lock.Capacity, Class: "capacity", FactAt: s.read.Get(f.Bucket),
 			Capacity: &Shortage{
 				Bucket: f.Bucket, Limit: f.Limit.Value, Used: f.High, Reserved: f.Plus, Doubt: f.Doubt,
 				Asked: f.Asked.Plus, Hopeless: f.Hopeless,
@@ -200,8 +200,8 @@ const maxTakers = 3
 func (s *State) takers(e *entry, b Blocker) []Blocker {
 	taken := map[SessionID]*Blocker{}
 	var list []*Blocker
-	for _, id := range slices.Backward(s.retired) {
-		t := s.txs[id]
+	for _, id := range slices.Backward(s.retired.Items()) {
+		t := s.txs.Get(id)
 		amount := t.Effects.Amount(b.Capacity.Bucket)
 		if amount <= 0 || t.Status != Operational || t.Session == e.Session {
 			continue
@@ -248,12 +248,12 @@ func (s *State) contested(e *entry, demand escrow.Demand) bool {
 // over that is one of the calls that are left of it: what is waited for is their
 // end.
 func (s *State) sharer(owner escrow.Owner, k escrow.Key) *entry {
-	e := s.txs[TxID(owner)]
+	e := s.txs.Get(TxID(owner))
 	if e == nil || !e.Status.Final() {
 		return e
 	}
 	for _, c := range s.escrow.Calls(owner) {
-		if left := s.txs[s.ongoing[call{e.ID, c.ID}]]; left != nil && c.Effects.Amount(k) != 0 {
+		if left := s.txs.Get(s.ongoing.Get(call{e.ID, c.ID})); left != nil && c.Effects.Amount(k) != 0 {
 			return left
 		}
 	}
@@ -264,7 +264,7 @@ func (s *State) sharer(owner escrow.Owner, k escrow.Key) *entry {
 func (s *State) aheadBlocker(demand escrow.Demand, k escrow.Key, holder *entry) Blocker {
 	level := s.escrow.Level(k)
 	b := Blocker{
-		Relation: lock.Capacity, Class: "capacity", FactAt: s.read[k], Ahead: true,
+		Relation: lock.Capacity, Class: "capacity", FactAt: s.read.Get(k), Ahead: true,
 		Holder: holder.ID, HolderSession: holder.Session, HolderIntent: holder.Intent,
 		Capacity: &Shortage{
 			Bucket: k, Limit: level.Limit.Value, Used: level.High, Reserved: level.Plus, Doubt: level.Doubt,
@@ -320,7 +320,7 @@ func (s *State) foldMeasured(e Measured) error {
 			return fmt.Errorf("%w: %w", err, ErrReplay)
 		}
 		if taken {
-			s.read[r.Bucket] = e.At
+			s.read.Set(&s.owner, r.Bucket, e.At)
 		}
 	}
 	return nil
@@ -335,7 +335,7 @@ func (s *State) forgetBuckets(gone []graph.NodeID) {
 		i, _ := slices.BinarySearch(keys, prefix)
 		for ; i < len(keys) && strings.HasPrefix(string(keys[i]), string(prefix)); i++ {
 			if s.escrow.Forget(keys[i]) == nil {
-				delete(s.read, keys[i])
+				s.read.Delete(&s.owner, keys[i])
 			}
 		}
 	}

@@ -34,8 +34,8 @@ type Claim struct {
 
 // Claims are the active claims, by id.
 func (s *State) Claims() []Claim {
-	list := make([]Claim, 0, len(s.claims))
-	for _, c := range s.claims {
+	list := make([]Claim, 0, s.claims.Len())
+	for _, c := range s.claims.All() {
 		list = append(list, *c)
 	}
 	slices.SortFunc(list, func(a, b Claim) int { return cmp.Compare(a.ID, b.ID) })
@@ -45,7 +45,7 @@ func (s *State) Claims() []Claim {
 // claimsOf are the active claims of a plan, by id.
 func (s *State) claimsOf(plan TxID) []*Claim {
 	var list []*Claim
-	for _, c := range s.claims {
+	for _, c := range s.claims.All() {
 		if c.Plan == plan {
 			list = append(list, c)
 		}
@@ -60,7 +60,7 @@ func (s *State) planOf(tx *Tx) (*plan, int) {
 	if tx.Plan == "" {
 		return nil, -1
 	}
-	p := s.plans[tx.Plan]
+	p := s.plans.Get(tx.Plan)
 	if p == nil {
 		return nil, -1
 	}
@@ -73,35 +73,35 @@ func (s *State) planOf(tx *Tx) (*plan, int) {
 
 // claimOf is the active claim that a planned call belongs to.
 func (s *State) claimOf(plan TxID, id CallID) *Claim {
-	at, ok := s.within[call{plan, id}]
+	at, ok := s.within.Find(call{plan, id})
 	if !ok {
 		return nil
 	}
-	return s.claims[at]
+	return s.claims.Get(at)
 }
 
 // beginClaim makes a claim active, and endClaim is the inverse.
 func (s *State) beginClaim(c *Claim) error {
-	s.claims[c.ID] = c
+	s.claims.Set(&s.owner, c.ID, c)
 	s.epoch++
 	for _, id := range c.Calls {
-		s.within[call{c.Plan, id}] = c.ID
+		s.within.Set(&s.owner, call{c.Plan, id}, c.ID)
 	}
-	return s.hold(s.txs[c.Plan].Session)
+	return s.hold(s.txs.Get(c.Plan).Session)
 }
 
 func (s *State) endClaim(c *Claim) error {
-	delete(s.claims, c.ID)
+	s.claims.Delete(&s.owner, c.ID)
 	s.epoch++
 	for _, id := range c.Calls {
-		delete(s.within, call{c.Plan, id})
+		s.within.Delete(&s.owner, call{c.Plan, id})
 	}
-	return s.hold(s.txs[c.Plan].Session)
+	return s.hold(s.txs.Get(c.Plan).Session)
 }
 
 // ClaimOf is the active claim that a transaction's call belongs to.
 func (s *State) ClaimOf(id TxID) (Claim, bool) {
-	e := s.txs[id]
+	e := s.txs.Get(id)
 	if e == nil || e.Plan == "" {
 		return Claim{}, false
 	}
@@ -114,7 +114,7 @@ func (s *State) ClaimOf(id TxID) (Claim, bool) {
 
 // taken says which calls of a plan are in an active claim.
 func (s *State) taken(plan TxID, p *plan) func(int) bool {
-	if len(s.claims) == 0 {
+	if s.claims.Len() == 0 {
 		return func(int) bool { return false }
 	}
 	return func(i int) bool { return s.claimOf(plan, p.calls[i].ID) != nil }
@@ -122,7 +122,7 @@ func (s *State) taken(plan TxID, p *plan) func(int) bool {
 
 // excluded says whether claims of other runs exclude a lock plan.
 func (s *State) excluded(session SessionID, locks lock.Plan) bool {
-	return len(s.claims) > 0 && len(s.claimed.Conflicts(lock.Owner(session), locks)) > 0
+	return s.claims.Len() > 0 && len(s.claimed.Conflicts(lock.Owner(session), locks)) > 0
 }
 
 // foreignClaims are the claims of other runs that exclude a lock plan; each
@@ -143,7 +143,7 @@ func (s *State) foreignClaims(session SessionID, locks lock.Plan) []lock.Conflic
 func (s *State) claimOn(session SessionID, w lock.Want) (ClaimID, lock.Want) {
 	for _, c := range s.Claims() {
 		held, ok := c.Locks.Find(w.Node)
-		if ok && s.txs[c.Plan].Session == session && !mode.Compatible(held.Mode, w.Mode) {
+		if ok && s.txs.Get(c.Plan).Session == session && !mode.Compatible(held.Mode, w.Mode) {
 			return c.ID, held
 		}
 	}
@@ -154,8 +154,8 @@ func (s *State) claimOn(session SessionID, w lock.Want) (ClaimID, lock.Want) {
 // exclude each other.
 func (s *State) hold(session SessionID) error {
 	var plans []lock.Plan
-	for _, c := range s.claims {
-		if s.txs[c.Plan].Session == session {
+	for _, c := range s.claims.All() {
+		if s.txs.Get(c.Plan).Session == session {
 			plans = append(plans, c.Locks)
 		}
 	}
@@ -172,7 +172,7 @@ func (s *State) foreignCalls(session SessionID, locks lock.Plan) []lock.Conflict
 		return nil
 	}
 	return slices.DeleteFunc(s.locks.Conflicts("", locks), func(c lock.Conflict) bool {
-		return s.txs[TxID(c.Holder.Owner)].Session == session
+		return s.txs.Get(TxID(c.Holder.Owner)).Session == session
 	})
 }
 
@@ -220,7 +220,7 @@ func (s *State) deadBlockers(tx *Tx, p *plan, at int) []Blocker {
 
 // claim begins the claim that a waiter is about to get.
 func (d *decision) claim(id ClaimID, planTx TxID, members []int) {
-	p := d.plans[planTx]
+	p := d.plans.Get(planTx)
 	c := Claim{ID: id, Plan: planTx, Locks: p.locks(members), Since: d.at}
 	for _, i := range members {
 		c.Calls = append(c.Calls, p.calls[i].ID)
@@ -231,8 +231,8 @@ func (d *decision) claim(id ClaimID, planTx TxID, members []int) {
 
 func (s *State) foldClaimAdmitted(e ClaimAdmitted) error {
 	c := e.Claim
-	p := s.plans[c.Plan]
-	if p == nil || s.claims[c.ID] != nil {
+	p := s.plans.Get(c.Plan)
+	if p == nil || s.claims.Get(c.ID) != nil {
 		return fmt.Errorf("claim %s of plan %s: %w", c.ID, c.Plan, ErrReplay)
 	}
 	s.ahead = nil
@@ -254,11 +254,11 @@ func (s *State) foldClaimAdmitted(e ClaimAdmitted) error {
 // doom takes back the admitted calls of a plan that must not be sent any more,
 // because another call of their intent has failed meanwhile.
 func (d *decision) doom(planTx TxID) {
-	for i, c := range d.plans[planTx].calls {
-		if p := d.plans[planTx]; !p.lost(i) {
+	for i, c := range d.plans.Get(planTx).calls {
+		if p := d.plans.Get(planTx); !p.lost(i) {
 			continue
 		}
-		if e := d.txs[d.ongoing[call{planTx, c.ID}]]; e != nil && e.Status == Admitted {
+		if e := d.txs.Get(d.ongoing.Get(call{planTx, c.ID})); e != nil && e.Status == Admitted {
 			d.emit(TxEnded{Tx: e.ID, At: d.at, Status: Withdrawn, Cause: "a call that belongs with it has failed"})
 		}
 	}
@@ -266,11 +266,11 @@ func (d *decision) doom(planTx TxID) {
 
 // closeClaims ends the claims of a plan whose calls are all over.
 func (d *decision) closeClaims(planTx TxID) {
-	if d.plans[planTx] == nil {
+	if d.plans.Get(planTx) == nil {
 		return
 	}
 	d.doom(planTx)
-	p := d.plans[planTx]
+	p := d.plans.Get(planTx)
 	for _, c := range d.claimsOf(planTx) {
 		open := func(id CallID) bool { return p.open(p.find(id)) }
 		if c.ID != planTx && !slices.ContainsFunc(c.Calls, open) {
@@ -282,7 +282,7 @@ func (d *decision) closeClaims(planTx TxID) {
 // dissolve ends all claims of a plan, whatever their calls are at, and tells
 // which intents stay halves.
 func (d *decision) dissolve(planTx TxID) {
-	p := d.plans[planTx]
+	p := d.plans.Get(planTx)
 	for _, c := range d.claimsOf(planTx) {
 		var broken []graph.NodeID
 		for _, id := range c.Calls {
@@ -300,12 +300,12 @@ func (d *decision) dissolve(planTx TxID) {
 const HalfReplaced = "half replaced"
 
 func (s *State) foldClaimEnded(e ClaimEnded) error {
-	c := s.claims[e.Claim]
+	c := s.claims.Get(e.Claim)
 	if c == nil {
 		return fmt.Errorf("claim %s: %w", e.Claim, ErrReplay)
 	}
 	s.ahead = nil
-	owner := s.txs[c.Plan]
+	owner := s.txs.Get(c.Plan)
 	if err := s.endClaim(c); err != nil {
 		return fmt.Errorf("claim %s: %w: %w", e.Claim, err, ErrReplay)
 	}

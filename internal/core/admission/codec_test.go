@@ -275,7 +275,7 @@ func eachLeaf(v reflect.Value, path string, f func(string, reflect.Value)) {
 func TestStateIsAllOfIt(t *testing.T) {
 	t.Parallel()
 	stored := []string{"index", "now", "ticket", "token", "graph", "sessions", "intents", "txs", "escrow", "read", "plans", "claims", "retired"}
-	derived := []string{"locks", "claimed", "queue", "keys", "ongoing", "within", "declared", "refs", "ahead", "width", "drawn", "epoch"}
+	derived := []string{"owner", "locks", "claimed", "queue", "keys", "ongoing", "within", "declared", "refs", "ahead", "width", "drawn", "epoch"}
 	var got []string
 	for i := range reflect.TypeFor[State]().NumField() {
 		got = append(got, reflect.TypeFor[State]().Field(i).Name)
@@ -300,13 +300,13 @@ func TestStateIsAllOfIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := cmp.AllowUnexported(State{}, seat{}, entry{}, key{}, call{}, plan{}, graph.Graph{}, lock.Table{})
+	opts := cmp.Exporter(func(reflect.Type) bool { return true })
 	capacity := cmp.Comparer(func(a, b *escrow.Table) bool {
 		return string(a.AppendCanonical(nil, nil)) == string(b.AppendCanonical(nil, nil))
 	})
 	equal := cmp.Comparer(func(a, b *lock.Table) bool { return printTable(a) == printTable(b) })
 	ignore := cmp.FilterPath(func(p cmp.Path) bool {
-		return slices.Contains([]string{".ahead", ".width", ".drawn", ".epoch"}, p.Last().String())
+		return slices.Contains([]string{".owner", ".ahead", ".width", ".drawn", ".epoch"}, p.Last().String())
 	}, cmp.Ignore())
 	if d := cmp.Diff(m.State, back, opts, equal, capacity, ignore, cmpopts.EquateEmpty()); d != "" {
 		t.Errorf("restored state differs:\n%s", d)

@@ -25,7 +25,7 @@ func (d *decision) declare(c Declare) error {
 		}
 	}
 	selves := slices.Compact(slices.Sorted(slices.Values(c.Selves)))
-	if slices.Equal(selves, d.sessions[c.Session].declares) && len(fresh) == 0 {
+	if slices.Equal(selves, d.sessions.Get(c.Session).declares) && len(fresh) == 0 {
 		return nil
 	}
 	d.place(fresh)
@@ -35,7 +35,7 @@ func (d *decision) declare(c Declare) error {
 }
 
 func (s *State) foldDeclared(e Declared) error {
-	if s.sessions[e.Session] == nil {
+	if s.sessions.Get(e.Session) == nil {
 		return fmt.Errorf("session %s: %w: %w", e.Session, ErrNoSession, ErrReplay)
 	}
 	s.ahead = nil
@@ -45,40 +45,42 @@ func (s *State) foldDeclared(e Declared) error {
 
 // setDeclares replaces what a session has declared.
 func (s *State) setDeclares(id SessionID, selves []graph.NodeID) {
-	x := s.sessions[id]
+	x := s.sessions.Get(id)
 	if x == nil {
 		return
 	}
 	for _, n := range x.declares {
 		s.redeclare(n, func(by []SessionID) []SessionID {
-			return slices.DeleteFunc(by, func(b SessionID) bool { return b == id })
+			return slices.DeleteFunc(slices.Clone(by), func(b SessionID) bool { return b == id })
 		})
 	}
 	_ = s.seat(id, func(x *seat) { x.declares = selves })
 	for _, n := range selves {
 		s.redeclare(n, func(by []SessionID) []SessionID {
-			by = append(by, id)
-			slices.Sort(by)
-			return slices.Compact(by)
+			at, found := slices.BinarySearch(by, id)
+			if found {
+				return by
+			}
+			return slices.Insert(slices.Clone(by), at, id)
 		})
 	}
 }
 
 func (s *State) redeclare(n graph.NodeID, f func([]SessionID) []SessionID) {
-	by := f(s.declared[n])
+	by := f(s.declared.Get(n))
 	first := ""
 	if len(by) > 0 {
 		first = string(by[0])
-		s.declared[n] = by
+		s.declared.Set(&s.owner, n, by)
 	} else {
-		delete(s.declared, n)
+		s.declared.Delete(&s.owner, n)
 	}
 	s.graph.Update(n, func(x *graph.Node) { x.DeclaredBy = first })
 }
 
 // undeclare lifts one declaration that has come true, or that cannot any more.
 func (s *State) undeclare(id SessionID, n graph.NodeID) {
-	x := s.sessions[id]
+	x := s.sessions.Get(id)
 	if x == nil || !slices.Contains(x.declares, n) {
 		return
 	}

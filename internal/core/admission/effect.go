@@ -91,7 +91,7 @@ func retarget(e graph.Edge, from, to graph.NodeID) graph.Edge {
 
 // exists records an object that is there after the call.
 func (s *State) exists(tx *Tx, e TxEnded, id graph.NodeID) {
-	origin := s.sessions[tx.Session].Origin
+	origin := s.sessions.Get(tx.Session).Origin
 	s.graph.Update(id, func(n *graph.Node) {
 		n.Lifecycle = graph.Operational
 		if e.Status != Operational {
@@ -196,7 +196,7 @@ func moved(edges []graph.Edge, from, to graph.NodeID) []graph.Edge {
 // long as a history names them.
 func (s *State) remember(id graph.NodeID, c graph.Change) {
 	s.graph.Update(id, func(n *graph.Node) {
-		s.refs[SessionID(c.Session)]++
+		s.ref(SessionID(c.Session))
 		if old, full := n.Remember(c); full {
 			s.unref(SessionID(old.Session))
 		}

@@ -42,7 +42,7 @@ func (s *State) fold(e Event) error {
 	case SessionEnded:
 		return s.foldSessionEnded(e)
 	case IntentAdded:
-		s.intents[e.Intent.ID] = e.Intent
+		s.intents.Set(&s.owner, e.Intent.ID, e.Intent)
 		return nil
 	case NodesPlaced:
 		return s.graph.Place(e.Nodes)
@@ -96,7 +96,7 @@ func (s *State) foldTx(e Event) error {
 // on changes a copy of a transaction that must be in one of the given states,
 // and stores it.
 func (s *State) on(id TxID, f func(*entry) error, in ...Status) error {
-	old := s.txs[id]
+	old := s.txs.Get(id)
 	if old == nil {
 		return fmt.Errorf("transaction %s: %w: %w", id, ErrNoTx, ErrReplay)
 	}
@@ -107,7 +107,7 @@ func (s *State) on(id TxID, f func(*entry) error, in ...Status) error {
 	if err := f(&e); err != nil {
 		return err
 	}
-	s.txs[id] = &e
+	s.txs.Set(&s.owner, id, &e)
 	if e.Status.Final() {
 		s.compact()
 	}
@@ -115,23 +115,23 @@ func (s *State) on(id TxID, f func(*entry) error, in ...Status) error {
 }
 
 func (s *State) foldOpened(e SessionOpened) error {
-	if s.sessions[e.Session.ID] != nil {
+	if s.sessions.Get(e.Session.ID) != nil {
 		return fmt.Errorf("session %s: %w: %w", e.Session.ID, ErrDuplicate, ErrReplay)
 	}
-	s.sessions[e.Session.ID] = &seat{Session: e.Session, first: e.Intent.ID}
-	s.intents[e.Intent.ID] = e.Intent
+	s.sessions.Set(&s.owner, e.Session.ID, &seat{Session: e.Session, first: e.Intent.ID})
+	s.intents.Set(&s.owner, e.Intent.ID, e.Intent)
 	return nil
 }
 
 // seat changes a copy of a session and stores it.
 func (s *State) seat(id SessionID, f func(*seat)) error {
-	old := s.sessions[id]
+	old := s.sessions.Get(id)
 	if old == nil {
 		return fmt.Errorf("session %s: %w: %w", id, ErrNoSession, ErrReplay)
 	}
 	x := *old
 	f(&x)
-	s.sessions[id] = &x
+	s.sessions.Set(&s.owner, id, &x)
 	return nil
 }
 
@@ -157,16 +157,16 @@ func (s *State) foldSessionEnded(e SessionEnded) error {
 
 func (s *State) foldSubmitted(e TxSubmitted) error {
 	tx := e.Tx
-	if s.sessions[tx.Session] == nil {
+	if s.sessions.Get(tx.Session) == nil {
 		return fmt.Errorf("session %s: %w: %w", tx.Session, ErrNoSession, ErrReplay)
 	}
-	if old := s.txs[tx.ID]; old != nil {
+	if old := s.txs.Get(tx.ID); old != nil {
 		if old.Status != Stale {
 			return fmt.Errorf("transaction %s: %w: %w", tx.ID, ErrDuplicate, ErrReplay)
 		}
 		s.unretire(tx.ID)
 	} else {
-		s.refs[tx.Session]++
+		s.ref(tx.Session)
 	}
 	x, err := newEntry(tx)
 	if err != nil {
@@ -175,15 +175,15 @@ func (s *State) foldSubmitted(e TxSubmitted) error {
 	x.digest = digest(&tx.Request)
 	s.ahead = nil
 	s.ticket = max(s.ticket, tx.Ticket)
-	s.txs[tx.ID] = x
+	s.txs.Set(&s.owner, tx.ID, x)
 	if tx.Plan != "" {
-		s.ongoing[tx.planned()] = tx.ID
+		s.ongoing.Set(&s.owner, tx.planned(), tx.ID)
 	}
 	if tx.Key != 0 {
-		s.keys[key{tx.Session, tx.Key}] = tx.ID
+		s.keys.Set(&s.owner, key{tx.Session, tx.Key}, tx.ID)
 	}
-	i, _ := slices.BinarySearchFunc(s.queue, tx.ID, s.compareTickets)
-	s.queue = slices.Insert(s.queue, i, tx.ID)
+	at, _ := slices.BinarySearchFunc(s.queue.Items(), tx.ID, s.compareTickets)
+	s.queue.Insert(&s.owner, at, tx.ID)
 	return nil
 }
 
@@ -226,7 +226,7 @@ func (s *State) admitted(x *entry, token uint64, at int64) error {
 	s.token = token
 	x.Status, x.Token, x.AdmittedAt = Admitted, token, at
 	if x.Action == Reserve {
-		s.plans[x.ID] = x.plan
+		s.plans.Set(&s.owner, x.ID, x.plan)
 	}
 	return nil
 }
@@ -242,15 +242,15 @@ func (s *State) proceed(tx *Tx, f phase) {
 // is nobody's any more, and nobody may hope for their frees. One that may be sent
 // at any moment keeps what it holds until it is taken back.
 func (s *State) advance(id TxID, next *plan) {
-	old := s.plans[id]
-	s.plans[id] = next
+	old := s.plans.Get(id)
+	s.plans.Set(&s.owner, id, next)
 	owner := escrow.Owner(id)
 	for j, f := range next.phases {
 		c := next.calls[j].ID
 		if f != dead || old.phases[j] != pending || !s.escrow.Has(owner, c) {
 			continue
 		}
-		if e := s.txs[s.ongoing[call{id, c}]]; e == nil || e.Status != Admitted {
+		if e := s.txs.Get(s.ongoing.Get(call{id, c})); e == nil || e.Status != Admitted {
 			_ = s.escrow.Settle(owner, c, escrow.Refused, s.index)
 		}
 	}
@@ -259,8 +259,8 @@ func (s *State) advance(id TxID, next *plan) {
 func (s *State) unqueue(id TxID) {
 	s.ahead = nil
 	delete(s.drawn, id)
-	if i := slices.Index(s.queue, id); i >= 0 {
-		s.queue = slices.Delete(s.queue, i, i+1)
+	if at := slices.Index(s.queue.Items(), id); at >= 0 {
+		s.queue.Delete(&s.owner, at)
 	}
 }
 
@@ -301,7 +301,7 @@ func (s *State) foldEnded(x *entry, e TxEnded) error {
 	s.locks.Release(lock.Owner(x.ID))
 	if x.Action == Reserve {
 		s.escrow.Release(escrow.Owner(x.ID), s.admittedCalls(x.ID)...)
-		delete(s.plans, x.ID)
+		s.plans.Delete(&s.owner, x.ID)
 	} else if err := s.spend(&x.Tx, capacityOutcome(&x.Tx, e)); err != nil {
 		return fmt.Errorf("%w: %w", err, ErrReplay)
 	}

@@ -41,7 +41,7 @@ func (s *State) awaited(session SessionID, guards []Guard, own makers) []graph.N
 }
 
 func (s *State) dormant(e *entry) bool {
-	if len(s.declared) == 0 {
+	if s.declared.Len() == 0 {
 		return false
 	}
 	return len(s.awaitedBy(e)) > 0
@@ -53,7 +53,7 @@ func (s *State) awaitedBy(e *entry) []graph.NodeID {
 }
 
 func (s *State) awaits(session SessionID, id graph.NodeID) bool {
-	by := s.declared[id]
+	by := s.declared.Get(id)
 	if len(by) == 0 || slices.Contains(by, session) {
 		return false
 	}
@@ -93,7 +93,7 @@ func (s *State) made(n *graph.Node) bool {
 // outcome is not known.
 func (s *State) madeBeforeLoss(id graph.NodeID) bool {
 	for _, h := range s.locks.Holders(id) {
-		if e := s.txs[TxID(h.Owner)]; e.Self == id && e.Status == Uncertain {
+		if e := s.txs.Get(TxID(h.Owner)); e.Self == id && e.Status == Uncertain {
 			return e.Action != Create || e.Before.Live()
 		}
 	}
@@ -124,8 +124,8 @@ func (s *State) circular(e *entry) bool {
 
 // creator is the transaction in the queue that will create a node.
 func (s *State) creator(id graph.NodeID) *entry {
-	for _, w := range s.queue {
-		if e := s.txs[w]; e.Action == Create && e.Self == id {
+	for _, w := range s.queue.Items() {
+		if e := s.txs.Get(w); e.Action == Create && e.Self == id {
 			return e
 		}
 	}
@@ -157,7 +157,7 @@ func (s *State) present(tx *Tx, g Guard, own makers) []Blocker {
 	if n == nil || n.Lifecycle != graph.Absent {
 		return nil
 	}
-	if own.has(g.Node) || slices.Contains(s.declared[g.Node], tx.Session) {
+	if own.has(g.Node) || slices.Contains(s.declared.Get(g.Node), tx.Session) {
 		return nil
 	}
 	b := s.changedBlocker(g, n, string(graph.Absent))
@@ -199,7 +199,7 @@ func (s *State) version(tx *Tx, g Guard) []Blocker {
 // into it from outside, and live objects in it that belong to another state.
 func (s *State) unreferenced(tx *Tx, g Guard) []Blocker {
 	var list []Blocker
-	origin := s.sessions[tx.Session].Origin
+	origin := s.sessions.Get(tx.Session).Origin
 	for n := range s.graph.Subtree(g.Node) {
 		if n.ID != g.Node && foreignObject(n, origin) {
 			list = append(list, s.dependent(g, n, "contains"))

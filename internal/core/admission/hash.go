@@ -5,14 +5,14 @@ package admission
 
 import (
 	"crypto/sha256"
-	"maps"
-	"slices"
 )
 
 // Hash identifies the state: two states with one hash will decide alike for
 // ever and report alike.
 func (s *State) Hash() [32]byte {
-	return sha256.Sum256(s.write(&canonical{b: make([]byte, 0, 4096)}))
+	c := canonical{b: make([]byte, 0, 4096)}
+	s.write(&c)
+	return sha256.Sum256(c.b)
 }
 
 // Fingerprint is a coarser Hash for the exploration of the state space. It
@@ -21,65 +21,69 @@ func (s *State) Hash() [32]byte {
 // began) that have to keep their place in that order. Two states with one
 // fingerprint decide alike as long as no lease runs out in only one of them.
 func (s *State) Fingerprint(marks ...uint64) [32]byte {
-	c := &canonical{b: make([]byte, 0, 4096), abstract: true, indexes: slices.Clone(marks)}
-	for n := range s.graph.Nodes() {
-		c.indexes = append(c.indexes, n.ChangedIndex)
+	c := canonical{b: make([]byte, 0, 2048), abstract: true, indexes: make(ranks, 0, 32), tickets: make(ranks, 0, 16)}
+	for _, m := range marks {
+		c.indexes.add(m)
 	}
-	for _, e := range s.txs {
-		c.indexes = append(c.indexes, e.StartedIndex)
+	for n := range s.graph.ByID() {
+		c.indexes.add(n.ChangedIndex)
+	}
+	for _, e := range s.txs.All() {
+		c.indexes.add(e.StartedIndex)
 		if !e.Status.Final() || e.Status == Stale {
-			c.tickets = append(c.tickets, e.Ticket, e.Rank)
+			c.tickets.add(e.Ticket)
+			c.tickets.add(e.Rank)
 		}
 	}
-	c.indexes = append(c.indexes, s.escrow.Indexes()...)
-	slices.Sort(c.indexes)
-	c.indexes = slices.Compact(c.indexes)
-	slices.Sort(c.tickets)
+	for _, i := range s.escrow.Indexes() {
+		c.indexes.add(i)
+	}
 	for _, m := range marks {
 		c.index(m)
 	}
-	return sha256.Sum256(s.write(c))
+	s.write(&c)
+	return sha256.Sum256(c.b)
 }
 
 // write writes everything that is not derived from something else.
-func (s *State) write(c *canonical) []byte {
+func (s *State) write(c *canonical) {
 	if !c.abstract {
 		c.number(s.index)
 		c.number(uint64(s.now))
 		c.number(s.ticket)
 		c.number(s.token)
 	}
-	for n := range s.graph.Nodes() {
+	c.number(uint64(s.graph.Len()))
+	for n := range s.graph.ByID() {
 		c.node(n)
 	}
 	c.edges(s.graph.Edges())
-	c.number(uint64(len(s.sessions)))
-	for _, id := range slices.Sorted(maps.Keys(s.sessions)) {
-		c.seat(s.sessions[id])
+	c.number(uint64(s.sessions.Len()))
+	for _, x := range s.sessions.Sorted() {
+		c.seat(x)
 	}
-	c.number(uint64(len(s.intents)))
-	for _, id := range slices.Sorted(maps.Keys(s.intents)) {
-		c.intent(s.intents[id])
+	c.number(uint64(s.intents.Len()))
+	for _, x := range s.intents.Sorted() {
+		c.intent(x)
 	}
-	c.number(uint64(len(s.txs)))
-	for _, id := range slices.Sorted(maps.Keys(s.txs)) {
-		c.tx(s.txs[id])
+	c.number(uint64(s.txs.Len()))
+	for _, x := range s.txs.Sorted() {
+		c.tx(x)
 	}
 	c.capacity(s)
 	c.claims(s)
 	if !c.abstract {
-		c.number(uint64(len(s.retired)))
-		for _, id := range s.retired {
+		c.number(uint64(s.retired.Len()))
+		for _, id := range s.retired.Items() {
 			c.text(string(id))
 		}
 	}
-	return c.b
 }
 
 // digest identifies a request. The key is part of it, so that a repeated
 // Submit is recognised by its content.
 func digest(r *Request) [32]byte {
-	var c canonical
+	c := canonical{b: make([]byte, 0, 2048)}
 	c.request(r)
 	return sha256.Sum256(c.b)
 }

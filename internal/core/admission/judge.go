@@ -69,7 +69,7 @@ func (s *State) outside(e *entry, a *asked, ahead *line, own makers) (verdict, [
 	}
 	if awaited := s.awaited(tx.Session, a.guards, own); len(awaited) > 0 {
 		switch {
-		case s.sessions[tx.Session].Policy == Reject:
+		case s.sessions.Get(tx.Session).Policy == Reject:
 			return refuse, s.declaredBlockers(tx, awaited)
 		case s.circular(e):
 			return refuse, replan(s.declaredBlockers(tx, awaited))
@@ -78,7 +78,7 @@ func (s *State) outside(e *entry, a *asked, ahead *line, own makers) (verdict, [
 		}
 	}
 	if !s.available(e, a) || s.behind(e, a, ahead) {
-		if s.sessions[tx.Session].Policy == Reject && s.foreign(e) {
+		if s.sessions.Get(tx.Session).Policy == Reject && s.foreign(e) {
 			return refuse, s.blockers(e, own)
 		}
 		return wait, nil
@@ -186,8 +186,8 @@ func (s *State) foreign(e *entry) bool {
 // not be in the queue itself.
 func (s *State) before(tx *Tx) func(yield func(*entry) bool) {
 	return func(yield func(*entry) bool) {
-		for _, id := range s.queue {
-			e := s.txs[id]
+		for _, id := range s.queue.Items() {
+			e := s.txs.Get(id)
 			if id == tx.ID || tx.Ticket != 0 && comparePlaces(&e.Tx, tx) > 0 {
 				continue
 			}
@@ -210,8 +210,8 @@ func (s *State) stands(e *entry) bool {
 func (s *State) demand() *line {
 	if s.ahead == nil {
 		s.ahead = newLine(s.width)
-		for _, id := range s.queue {
-			if e := s.txs[id]; s.stands(e) {
+		for _, id := range s.queue.Items() {
+			if e := s.txs.Get(id); s.stands(e) {
 				a := s.asks(e)
 				s.ahead.add(&a)
 			}
@@ -228,7 +228,7 @@ func (d *decision) drain() {
 	for {
 		d.again = false
 		ahead := newLine(d.width)
-		for _, id := range slices.Clone(d.queue) {
+		for _, id := range slices.Clone(d.queue.Items()) {
 			d.settleVerdict(id, ahead)
 		}
 		d.ahead, d.width = ahead, ahead.locks.Nodes()
@@ -241,7 +241,7 @@ func (d *decision) drain() {
 // settleVerdict judges one waiter, and counts it among those ahead of the next
 // if it goes on waiting in line.
 func (d *decision) settleVerdict(id TxID, ahead *line) {
-	e := d.txs[id]
+	e := d.txs.Get(id)
 	v, a, why := d.judge(e, ahead)
 	if !e.plain && e.Advisory && v != grant {
 		if v != refuse && v != stale {
@@ -271,7 +271,7 @@ func (d *decision) grant(e *entry, claim []int) {
 	}
 	d.emit(TxAdmitted{Tx: e.ID, Token: d.token + 1, At: d.at})
 	if e.Action == Reserve && e.Whole {
-		d.claim(e.ID, e.ID, d.plans[e.ID].all())
+		d.claim(e.ID, e.ID, d.plans.Get(e.ID).all())
 	}
 }
 
@@ -289,8 +289,8 @@ func (d *decision) after(e *entry) {
 // true after every command.
 func (s *State) Settled() bool {
 	ahead := newLine(s.width)
-	for _, id := range s.queue {
-		switch v, a, _ := s.judge(s.txs[id], ahead); v {
+	for _, id := range s.queue.Items() {
+		switch v, a, _ := s.judge(s.txs.Get(id), ahead); v {
 		case wait:
 			ahead.add(&a)
 		case aside, dormant:

@@ -83,7 +83,7 @@ func (s *State) changing(id graph.NodeID) bool {
 // objectOfHolder says whether a holder of the node has it as its own object.
 func (s *State) objectOfHolder(id graph.NodeID) bool {
 	for _, h := range s.locks.Holders(id) {
-		if e := s.txs[TxID(h.Owner)]; e != nil && e.Self == id && e.Action != Read {
+		if e := s.txs.Get(TxID(h.Owner)); e != nil && e.Self == id && e.Action != Read {
 			return true
 		}
 	}
@@ -91,7 +91,7 @@ func (s *State) objectOfHolder(id graph.NodeID) bool {
 }
 
 func (s *State) foldObserved(e Observed) error {
-	if s.sessions[e.Session] == nil {
+	if s.sessions.Get(e.Session) == nil {
 		return fmt.Errorf("session %s: %w: %w", e.Session, ErrNoSession, ErrReplay)
 	}
 	s.ahead = nil
@@ -110,7 +110,7 @@ func (s *State) foldObserved(e Observed) error {
 func (s *State) seen(e Observed, o Observation) {
 	id := o.Decl.ID
 	changed := o.Edges != nil && s.graph.SetEdges(id, o.Edges)
-	origin := s.sessions[e.Session].Origin
+	origin := s.sessions.Get(e.Session).Origin
 	s.graph.Update(id, func(n *graph.Node) {
 		n.ObservedAt = e.At
 		n.Incarnation = max(n.Incarnation, 1) // it lives, since nobody knows when

@@ -36,8 +36,8 @@ func (d *decision) passOn(c Pass) error {
 		return e.wrongStatus()
 	case e.Status == Queued:
 		d.pass(e, c, d.blockers(e, nil))
-	case e.Plan != "" && d.ongoing[e.planned()] != "" && e.Status.Final():
-		return fmt.Errorf("call %q of plan %s, as %s: %w", e.Call, e.Plan, d.ongoing[e.planned()], ErrDuplicate)
+	case e.Plan != "" && d.ongoing.Get(e.planned()) != "" && e.Status.Final():
+		return fmt.Errorf("call %q of plan %s, as %s: %w", e.Call, e.Plan, d.ongoing.Get(e.planned()), ErrDuplicate)
 	case e.Status == Rejected, e.Status == Stale:
 		d.pass(e, c, e.Blockers)
 	default:
@@ -57,7 +57,7 @@ func (s *State) foldPassed(x *entry, e TxPassed) error {
 		s.unretire(x.ID)
 		x.EndedAt = 0
 		if x.Plan != "" {
-			s.ongoing[x.planned()] = x.ID
+			s.ongoing.Set(&s.owner, x.planned(), x.ID)
 		}
 		s.revive(&x.Tx)
 	}
@@ -87,17 +87,17 @@ func (s *State) revive(tx *Tx) {
 			c.phases[j] = pending
 		}
 	}
-	for _, e := range s.txs {
+	for _, e := range s.txs.All() {
 		if j := c.find(e.Call); e.Plan == tx.Plan && e.ID != tx.ID && e.failed() && c.phases[j] == pending {
 			c.phases[j] = dead
 		}
 	}
-	for _, e := range s.txs {
+	for _, e := range s.txs.All() {
 		if e.Plan == tx.Plan && e.ID != tx.ID && (e.failed() || e.Status == Uncertain) {
 			c.spread(c.find(e.Call))
 		}
 	}
-	s.plans[tx.Plan] = &c
+	s.plans.Set(&s.owner, tx.Plan, &c)
 }
 
 // failed says whether a transaction has ended without success.

@@ -74,7 +74,7 @@ func TestReservationOutlivesItsEnd(t *testing.T) {
 	if _, ok := m.Tx("p"); ok {
 		t.Error("the reservation is kept for ever")
 	}
-	if n := len(m.ongoing) + len(m.within) + len(m.plans) + len(m.claims); n != 0 {
+	if n := m.ongoing.Len() + m.within.Len() + m.plans.Len() + m.claims.Len(); n != 0 {
 		t.Errorf("%d things are left of the plan", n)
 	}
 }

@@ -27,8 +27,8 @@ func (w *world) dump() string {
 		l := w.state.escrow.Level(k)
 		fmt.Fprintf(&b, "bucket %s: %d to %d in use, +%d -%d, limit %d\n", k, l.Low, l.High, l.Plus, l.Minus, l.Limit.Value)
 	}
-	for _, id := range w.state.queue {
-		e := w.state.txs[id]
+	for _, id := range w.state.queue.Items() {
+		e := w.state.txs.Get(id)
 		note := ""
 		if w.state.dormant(e) {
 			note = " (dormant)"

@@ -26,10 +26,10 @@ func (s *State) retire(x *entry, status Status, at int64, why []Blocker) {
 	}
 	x.Status, x.EndedAt, x.Blockers = status, at, why
 	if x.Plan != "" {
-		delete(s.ongoing, x.planned())
+		s.ongoing.Delete(&s.owner, x.planned())
 	}
 	if !s.owes(&x.Tx) {
-		s.retired = append(s.retired, x.ID)
+		s.retired.Append(&s.owner, x.ID)
 	}
 }
 
@@ -41,25 +41,25 @@ func (s *State) owes(tx *Tx) bool {
 
 // discharge retires a reservation that is over with the last of its calls.
 func (s *State) discharge(id TxID) {
-	if e := s.txs[id]; e != nil && e.Status.Final() && !s.owes(&e.Tx) {
-		s.retired = append(s.retired, id)
+	if e := s.txs.Get(id); e != nil && e.Status.Final() && !s.owes(&e.Tx) {
+		s.retired.Append(&s.owner, id)
 	}
 }
 
 // unretire takes a Stale or Rejected transaction back.
 func (s *State) unretire(id TxID) {
-	if i := slices.Index(s.retired, id); i >= 0 {
-		s.retired = slices.Delete(s.retired, i, i+1)
+	if at := slices.Index(s.retired.Items(), id); at >= 0 {
+		s.retired.Delete(&s.owner, at)
 	}
 }
 
 // compact keeps the number of full final transactions within bounds.
 func (s *State) compact() {
-	for len(s.retired) > Retained {
-		id := s.retired[0]
-		s.retired = slices.Delete(s.retired, 0, 1)
-		e := s.txs[id]
-		if x := s.sessions[e.Session]; x == nil || x.EndedAt != 0 {
+	for s.retired.Len() > Retained {
+		id := s.retired.Items()[0]
+		s.retired.Delete(&s.owner, 0)
+		e := s.txs.Get(id)
+		if x := s.sessions.Get(e.Session); x == nil || x.EndedAt != 0 {
 			s.forgetTx(e)
 			continue
 		}
@@ -76,7 +76,7 @@ func (s *State) compact() {
 // forgetSlim forgets the slim transactions of a session that has ended.
 func (s *State) forgetSlim(id SessionID) {
 	var list []*entry
-	for _, e := range s.txs {
+	for _, e := range s.txs.All() {
 		if e.slim && e.Session == id {
 			list = append(list, e)
 		}
@@ -88,31 +88,35 @@ func (s *State) forgetSlim(id SessionID) {
 }
 
 func (s *State) forgetTx(e *entry) {
-	delete(s.txs, e.ID)
+	s.txs.Delete(&s.owner, e.ID)
 	if e.Key != 0 {
-		delete(s.keys, key{e.Session, e.Key})
+		s.keys.Delete(&s.owner, key{e.Session, e.Key})
 	}
 	s.unref(e.Session)
 }
 
+func (s *State) ref(id SessionID) { s.refs.Set(&s.owner, id, s.refs.Get(id)+1) }
+
 func (s *State) unref(id SessionID) {
-	if s.refs[id]--; s.refs[id] <= 0 {
-		delete(s.refs, id)
-		s.forgetSession(id)
+	if n := s.refs.Get(id); n > 1 {
+		s.refs.Set(&s.owner, id, n-1)
+		return
 	}
+	s.refs.Delete(&s.owner, id)
+	s.forgetSession(id)
 }
 
 // forgetSession forgets an ended session that nothing mentions any more.
 func (s *State) forgetSession(id SessionID) {
-	x := s.sessions[id]
-	if x == nil || x.EndedAt == 0 || s.refs[id] > 0 {
+	x := s.sessions.Get(id)
+	if x == nil || x.EndedAt == 0 || s.refs.Get(id) > 0 {
 		return
 	}
-	delete(s.sessions, id)
+	s.sessions.Delete(&s.owner, id)
 	s.forgetPending(id)
-	for i, intent := range s.intents {
-		if intent.Session == id {
-			delete(s.intents, i)
+	for _, i := range s.intents.Keys() {
+		if s.intents.Get(i).Session == id {
+			s.intents.Delete(&s.owner, i)
 		}
 	}
 }
@@ -123,12 +127,11 @@ func (s *State) forgetSession(id SessionID) {
 func (s *State) forgetPending(id SessionID) {
 	prefix := string(graph.PendingOf(string(id), ""))
 	var roots []graph.NodeID
-	for n := range s.graph.Nodes() {
-		if n.Kind == graph.Pending && strings.HasPrefix(string(n.ID), prefix) {
-			roots = append(roots, n.ID)
+	for _, p := range s.graph.Pending() {
+		if strings.HasPrefix(string(p), prefix) {
+			roots = append(roots, p)
 		}
 	}
-	slices.Reverse(roots) // inner ones first
 	for _, r := range roots {
 		s.forgetSubtree(r)
 	}

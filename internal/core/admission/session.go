@@ -32,10 +32,10 @@ func (d *decision) openSession(c OpenSession) error {
 		return fmt.Errorf("%w: session %s has no lease", ErrMalformed, x.ID)
 	case x.Policy != Queue && x.Policy != Reject:
 		return fmt.Errorf("%w: policy %q", ErrMalformed, x.Policy)
-	case d.sessions[x.ID] != nil:
+	case d.sessions.Get(x.ID) != nil:
 		return fmt.Errorf("session %s: %w", x.ID, ErrDuplicate)
 	}
-	if _, ok := d.intents[i.ID]; ok {
+	if _, ok := d.intents.Find(i.ID); ok {
 		return fmt.Errorf("intent %s: %w", i.ID, ErrDuplicate)
 	}
 	x.OpenedAt, x.Expires = d.at, d.at+x.Lease
@@ -49,7 +49,7 @@ func (d *decision) openSession(c OpenSession) error {
 // renew also revives a session whose lease ran out unnoticed: nothing of it
 // was given away yet.
 func (d *decision) renew(c Renew) error {
-	x := d.sessions[c.Session]
+	x := d.sessions.Get(c.Session)
 	if x == nil || x.EndedAt != 0 {
 		return fmt.Errorf("session %s: %w", c.Session, ErrNoSession)
 	}
@@ -65,7 +65,7 @@ func (d *decision) addIntent(c AddIntent) error {
 	if i.ID == "" {
 		return fmt.Errorf("%w: an intent needs an id", ErrMalformed)
 	}
-	if _, ok := d.intents[i.ID]; ok {
+	if _, ok := d.intents.Find(i.ID); ok {
 		return fmt.Errorf("intent %s: %w", i.ID, ErrDuplicate)
 	}
 	i.Links = slices.Clone(i.Links)
@@ -74,7 +74,7 @@ func (d *decision) addIntent(c AddIntent) error {
 }
 
 func (d *decision) closeSession(c CloseSession) error {
-	x := d.sessions[c.Session]
+	x := d.sessions.Get(c.Session)
 	switch {
 	case x == nil, x.Ended == expired, x.Ended == died:
 		return fmt.Errorf("session %s: %w", c.Session, ErrNoSession)
@@ -88,7 +88,7 @@ func (d *decision) closeSession(c CloseSession) error {
 
 func (d *decision) expire() error {
 	var over []SessionID
-	for id, x := range d.sessions {
+	for id, x := range d.sessions.All() {
 		if x.EndedAt == 0 && x.Expires <= d.at {
 			over = append(over, id)
 		}
@@ -107,7 +107,7 @@ func (d *decision) expire() error {
 // That alone settles no call; it is what makes a read of the cloud prove
 // something.
 func (d *decision) deceased(c Deceased) error {
-	x := d.sessions[c.Session]
+	x := d.sessions.Get(c.Session)
 	switch {
 	case x == nil:
 		return fmt.Errorf("session %s: %w", c.Session, ErrNoSession)

@@ -60,7 +60,7 @@ func (s *State) proves(tx *Tx, c Settle) error {
 	default:
 		no.Earliest = earliest
 		no.Reason = "the call may still reach the cloud"
-		if s.sessions[tx.Session].DeadAt == 0 {
+		if s.sessions.Get(tx.Session).DeadAt == 0 {
 			no.Reason = "it is not known whether the process that sent it is dead, and " + no.Reason
 		}
 	}
@@ -70,7 +70,7 @@ func (s *State) proves(tx *Tx, c Settle) error {
 // Readable is when a read may begin that settles a call whatever it finds, in
 // nanoseconds since the Unix epoch.
 func (s *State) Readable(id TxID) int64 {
-	e := s.txs[id]
+	e := s.txs.Get(id)
 	if e == nil {
 		return 0
 	}
@@ -82,7 +82,7 @@ func (s *State) Readable(id TxID) int64 {
 		timeout = DefaultTimeout
 	}
 	at := e.StartedAt + timeout
-	if gone := s.sessions[e.Session].DeadAt; gone != 0 {
+	if gone := s.sessions.Get(e.Session).DeadAt; gone != 0 {
 		at = min(at, max(gone, e.StartedAt)+lands)
 	}
 	return at

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/tfweaver/tfweaver/internal/core/cow"
 	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
@@ -56,21 +57,22 @@ type savedEntry struct {
 func (s *State) MarshalJSON() ([]byte, error) {
 	out := snapshot{
 		Format: Format, Index: s.index, Now: s.now, Ticket: s.ticket, Token: s.token,
-		Graph: s.graph, Retired: s.retired, Capacity: s.escrow, Read: s.read,
+		Graph: s.graph, Retired: s.retired.Items(), Capacity: s.escrow,
+		Read:   maps.Collect(s.read.All()),
 		Phases: map[TxID]string{}, Claims: s.Claims(),
 	}
-	for id, p := range s.plans {
+	for id, p := range s.plans.All() {
 		out.Phases[id] = p.marks()
 	}
-	for _, id := range slices.Sorted(maps.Keys(s.sessions)) {
-		x := s.sessions[id]
+	for _, id := range s.sessions.Keys() {
+		x := s.sessions.Get(id)
 		out.Sessions = append(out.Sessions, savedSeat{Session: x.Session, First: x.first, Declares: x.declares})
 	}
-	for _, id := range slices.Sorted(maps.Keys(s.intents)) {
-		out.Intents = append(out.Intents, s.intents[id])
+	for _, id := range s.intents.Keys() {
+		out.Intents = append(out.Intents, s.intents.Get(id))
 	}
-	for _, id := range slices.Sorted(maps.Keys(s.txs)) {
-		e := s.txs[id]
+	for _, id := range s.txs.Keys() {
+		e := s.txs.Get(id)
 		out.Txs = append(out.Txs, savedEntry{Tx: e.Tx, Digest: hex.EncodeToString(e.digest[:]), Slim: e.slim})
 	}
 	return json.Marshal(out)
@@ -103,15 +105,15 @@ func (s *State) UnmarshalJSON(data []byte) error {
 func restore(in snapshot) (*State, error) {
 	s := New()
 	s.index, s.now, s.ticket, s.token = in.Index, in.Now, in.Ticket, in.Token
-	s.graph, s.retired, s.escrow = in.Graph, in.Retired, in.Capacity
-	if in.Read != nil {
-		s.read = in.Read
+	s.graph, s.retired, s.escrow = in.Graph, cow.ListOf(in.Retired), in.Capacity
+	for k, at := range in.Read {
+		s.read.Set(&s.owner, k, at)
 	}
 	for _, x := range in.Sessions {
-		s.sessions[x.Session.ID] = &seat{Session: x.Session, first: x.First}
+		s.sessions.Set(&s.owner, x.Session.ID, &seat{Session: x.Session, first: x.First})
 	}
 	for _, i := range in.Intents {
-		s.intents[i.ID] = i
+		s.intents.Set(&s.owner, i.ID, i)
 	}
 	for _, x := range in.Sessions {
 		s.setDeclares(x.Session.ID, x.Declares)
@@ -121,13 +123,13 @@ func restore(in snapshot) (*State, error) {
 			return nil, err
 		}
 	}
-	slices.SortFunc(s.queue, s.compareTickets)
+	s.queue = cow.ListOf(slices.SortedFunc(slices.Values(s.queue.Items()), s.compareTickets))
 	if err := s.restorePlans(in); err != nil {
 		return nil, err
 	}
 	for n := range s.graph.Nodes() {
 		for _, c := range n.History {
-			s.refs[SessionID(c.Session)]++
+			s.ref(SessionID(c.Session))
 		}
 	}
 	return s, nil
@@ -142,20 +144,20 @@ func (s *State) restoreTx(x savedEntry) error {
 	if n, err := hex.Decode(e.digest[:], []byte(x.Digest)); err != nil || n != len(e.digest) {
 		return fmt.Errorf("transaction %s: digest %q: %w", x.Tx.ID, x.Digest, ErrMalformed)
 	}
-	if s.sessions[e.Session] == nil {
+	if s.sessions.Get(e.Session) == nil {
 		return fmt.Errorf("transaction %s: %w", e.ID, ErrNoSession)
 	}
-	s.txs[e.ID] = e
-	s.refs[e.Session]++
+	s.txs.Set(&s.owner, e.ID, e)
+	s.ref(e.Session)
 	if e.Key != 0 {
-		s.keys[key{e.Session, e.Key}] = e.ID
+		s.keys.Set(&s.owner, key{e.Session, e.Key}, e.ID)
 	}
 	if e.Plan != "" && !e.Status.Final() {
-		s.ongoing[e.planned()] = e.ID
+		s.ongoing.Set(&s.owner, e.planned(), e.ID)
 	}
 	switch {
 	case e.Status == Queued:
-		s.queue = append(s.queue, e.ID)
+		s.queue.Append(&s.owner, e.ID)
 	case e.Status.Holds() && e.Passed == nil:
 		if err := s.locks.Acquire(lock.Owner(e.ID), e.Locks); err != nil {
 			return err
@@ -166,7 +168,7 @@ func (s *State) restoreTx(x savedEntry) error {
 
 func (s *State) restorePlans(in snapshot) error {
 	for id, marks := range in.Phases {
-		e := s.txs[id]
+		e := s.txs.Get(id)
 		if e == nil || e.Action != Reserve || e.Status != Admitted {
 			return fmt.Errorf("plan %s: %w", id, ErrNoTx)
 		}
@@ -174,10 +176,10 @@ func (s *State) restorePlans(in snapshot) error {
 		if err != nil {
 			return fmt.Errorf("plan %s: %w", id, err)
 		}
-		s.plans[id] = p
+		s.plans.Set(&s.owner, id, p)
 	}
 	for _, c := range in.Claims {
-		if s.plans[c.Plan] == nil {
+		if s.plans.Get(c.Plan) == nil {
 			return fmt.Errorf("claim %s of plan %s: %w", c.ID, c.Plan, ErrNoTx)
 		}
 		if err := s.beginClaim(&c); err != nil {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/tfweaver/tfweaver/internal/core/cow"
 	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
@@ -24,27 +25,28 @@ type State struct {
 	token  uint64 // last one given
 	graph  *graph.Graph
 	// What a pointer leads to is never changed, only replaced: clones share.
-	sessions map[SessionID]*seat
-	intents  map[IntentID]Intent
-	txs      map[TxID]*entry
+	sessions cow.Map[SessionID, *seat]
+	intents  cow.Map[IntentID, Intent]
+	txs      cow.Map[TxID, *entry]
 	escrow   *escrow.Table
 	// read is when each bucket was last read.
-	read map[escrow.Key]int64
+	read cow.Map[escrow.Key, int64]
 	// plans are the admitted reservations, and claims the active claims.
-	plans  map[TxID]*plan
-	claims map[ClaimID]*Claim
+	plans  cow.Map[TxID, *plan]
+	claims cow.Map[ClaimID, *Claim]
 	// retired are the final transactions that are kept in full, oldest first.
-	retired []TxID
+	retired cow.List[TxID]
 
 	// The rest follows from the above and is rebuilt from a snapshot.
-	locks    *lock.Table // of calls
-	claimed  *lock.Table // of claims
-	queue    []TxID      // by ticket
-	keys     map[key]TxID
-	ongoing  map[call]TxID                // the unfinished transaction of each planned call
-	within   map[call]ClaimID             // the active claim of each planned call
-	declared map[graph.NodeID][]SessionID // sorted
-	refs     map[SessionID]int            // mentions by transactions and histories
+	owner    cow.Owner
+	locks    *lock.Table    // of calls
+	claimed  *lock.Table    // of claims
+	queue    cow.List[TxID] // by ticket
+	keys     cow.Hash[key, TxID]
+	ongoing  cow.Hash[call, TxID]               // the unfinished transaction of each planned call
+	within   cow.Hash[call, ClaimID]            // the active claim of each planned call
+	declared cow.Map[graph.NodeID, []SessionID] // sorted, never written to
+	refs     cow.Map[SessionID, int]            // mentions by transactions and histories
 	// ahead is what the waiters that stand in the way ask for; nil when it
 	// has to be counted anew.
 	ahead *line
@@ -134,47 +136,21 @@ func (t *Tx) planned() call { return call{t.Plan, t.Call} }
 // New is the state before the first record.
 func New() *State {
 	return &State{
-		graph:    graph.New(),
-		sessions: map[SessionID]*seat{},
-		intents:  map[IntentID]Intent{},
-		txs:      map[TxID]*entry{},
-		escrow:   escrow.NewTable(),
-		read:     map[escrow.Key]int64{},
-		plans:    map[TxID]*plan{},
-		claims:   map[ClaimID]*Claim{},
-		locks:    lock.NewTable(),
-		claimed:  lock.NewTable(),
-		keys:     map[key]TxID{},
-		ongoing:  map[call]TxID{},
-		within:   map[call]ClaimID{},
-		declared: map[graph.NodeID][]SessionID{},
-		refs:     map[SessionID]int{},
+		graph:   graph.New(),
+		escrow:  escrow.NewTable(),
+		locks:   lock.NewTable(),
+		claimed: lock.NewTable(),
 	}
 }
 
-// Clone is an independent copy.
+// Clone is an independent copy. It takes no time, however large the state is;
+// what is different later is copied then. The state must not be used by others
+// meanwhile; afterwards the two may be used side by side.
 func (s *State) Clone() *State {
+	s.owner.Part()
 	c := *s
-	c.graph = s.graph.Clone()
-	c.sessions = maps.Clone(s.sessions)
-	c.intents = maps.Clone(s.intents)
-	c.txs = maps.Clone(s.txs)
-	c.retired = slices.Clone(s.retired)
-	c.escrow = s.escrow.Clone()
-	c.read = maps.Clone(s.read)
-	c.plans = maps.Clone(s.plans)
-	c.claims = maps.Clone(s.claims)
-	c.locks = s.locks.Clone()
-	c.claimed = s.claimed.Clone()
-	c.queue = slices.Clone(s.queue)
-	c.keys = maps.Clone(s.keys)
-	c.ongoing = maps.Clone(s.ongoing)
-	c.within = maps.Clone(s.within)
-	c.declared = make(map[graph.NodeID][]SessionID, len(s.declared))
-	for id, list := range s.declared {
-		c.declared[id] = slices.Clone(list)
-	}
-	c.refs = maps.Clone(s.refs)
+	c.graph, c.escrow = s.graph.Clone(), s.escrow.Clone()
+	c.locks, c.claimed = s.locks.Clone(), s.claimed.Clone()
 	c.ahead, c.drawn = nil, nil
 	return &c
 }
@@ -194,7 +170,7 @@ func (s *State) Locks() *lock.Table { return s.locks }
 
 // Session is a session that lives or is still mentioned.
 func (s *State) Session(id SessionID) (Session, bool) {
-	seat := s.sessions[id]
+	seat := s.sessions.Get(id)
 	if seat == nil {
 		return Session{}, false
 	}
@@ -209,14 +185,14 @@ func (x *seat) copy() Session {
 
 // Intent is an intent of a session that is still known.
 func (s *State) Intent(id IntentID) (Intent, bool) {
-	i, ok := s.intents[id]
+	i, ok := s.intents.Find(id)
 	i.Links = slices.Clone(i.Links)
 	return i, ok
 }
 
 // FirstIntent is the intent that a session was opened with.
 func (s *State) FirstIntent(id SessionID) (Intent, bool) {
-	if seat := s.sessions[id]; seat != nil {
+	if seat := s.sessions.Get(id); seat != nil {
 		return s.Intent(seat.first)
 	}
 	return Intent{}, false
@@ -225,7 +201,7 @@ func (s *State) FirstIntent(id SessionID) (Intent, bool) {
 // Declares are the objects that a session has said it will create and has not
 // made yet, sorted.
 func (s *State) Declares(id SessionID) []graph.NodeID {
-	if seat := s.sessions[id]; seat != nil {
+	if seat := s.sessions.Get(id); seat != nil {
 		return slices.Clone(seat.declares)
 	}
 	return nil
@@ -235,7 +211,7 @@ func (s *State) Declares(id SessionID) []graph.NodeID {
 // loses its plan when many others have ended since, and is forgotten with its
 // session.
 func (s *State) Tx(id TxID) (Tx, bool) {
-	e := s.txs[id]
+	e := s.txs.Get(id)
 	if e == nil {
 		return Tx{}, false
 	}
@@ -244,7 +220,7 @@ func (s *State) Tx(id TxID) (Tx, bool) {
 
 // TxByKey is the transaction that a session submitted under a key.
 func (s *State) TxByKey(session SessionID, number uint64) (Tx, bool) {
-	id, ok := s.keys[key{session, number}]
+	id, ok := s.keys.Find(key{session, number})
 	if !ok {
 		return Tx{}, false
 	}
@@ -253,9 +229,9 @@ func (s *State) TxByKey(session SessionID, number uint64) (Tx, bool) {
 
 // Sessions are copies of all known sessions, by id.
 func (s *State) Sessions() []Session {
-	list := make([]Session, 0, len(s.sessions))
-	for _, id := range slices.Sorted(maps.Keys(s.sessions)) {
-		list = append(list, s.sessions[id].copy())
+	list := make([]Session, 0, s.sessions.Len())
+	for _, id := range s.sessions.Keys() {
+		list = append(list, s.sessions.Get(id).copy())
 	}
 	return list
 }
@@ -263,7 +239,7 @@ func (s *State) Sessions() []Session {
 // Intents are all known intents of a session, by id.
 func (s *State) Intents(session SessionID) []Intent {
 	var list []Intent
-	for _, id := range slices.Sorted(maps.Keys(s.intents)) {
+	for _, id := range s.intents.Keys() {
 		if i, _ := s.Intent(id); i.Session == session {
 			list = append(list, i)
 		}
@@ -273,8 +249,8 @@ func (s *State) Intents(session SessionID) []Intent {
 
 // Transactions are all known transactions, by ticket.
 func (s *State) Transactions() []Tx {
-	list := make([]Tx, 0, len(s.txs))
-	for _, e := range s.txs {
+	list := make([]Tx, 0, s.txs.Len())
+	for _, e := range s.txs.All() {
 		list = append(list, e.Tx)
 	}
 	slices.SortFunc(list, func(a, b Tx) int {
@@ -284,12 +260,12 @@ func (s *State) Transactions() []Tx {
 }
 
 // Waiting are the queued transactions in the order of their tickets.
-func (s *State) Waiting() []TxID { return slices.Clone(s.queue) }
+func (s *State) Waiting() []TxID { return slices.Clone(s.queue.Items()) }
 
 // NextDeadline is the earliest end of a lease; ok is false when no session
 // lives.
 func (s *State) NextDeadline() (at int64, ok bool) {
-	for _, x := range s.sessions {
+	for _, x := range s.sessions.All() {
 		if x.EndedAt == 0 && (!ok || x.Expires < at) {
 			at, ok = x.Expires, true
 		}
@@ -299,21 +275,21 @@ func (s *State) NextDeadline() (at int64, ok bool) {
 
 // alive says whether a session exists, was not ended and holds its lease.
 func (s *State) alive(id SessionID, now int64) bool {
-	x := s.sessions[id]
+	x := s.sessions.Get(id)
 	return x != nil && x.EndedAt == 0 && now < x.Expires
 }
 
 // change replaces a transaction by what f makes of a copy of it.
 func (s *State) change(id TxID, f func(*entry)) {
-	e := *s.txs[id]
+	e := *s.txs.Get(id)
 	f(&e)
-	s.txs[id] = &e
+	s.txs.Set(&s.owner, id, &e)
 }
 
 // active are the transactions of a session that are not final, by ticket.
 func (s *State) active(id SessionID) []*entry {
 	var list []*entry
-	for _, e := range s.txs {
+	for _, e := range s.txs.All() {
 		if e.Session == id && !e.Status.Final() {
 			list = append(list, e)
 		}
@@ -323,7 +299,7 @@ func (s *State) active(id SessionID) []*entry {
 }
 
 func (s *State) compareTickets(a, b TxID) int {
-	return comparePlaces(&s.txs[a].Tx, &s.txs[b].Tx)
+	return comparePlaces(&s.txs.Get(a).Tx, &s.txs.Get(b).Tx)
 }
 
 // comparePlaces orders the queue: by ticket, where the calls of a reserved plan

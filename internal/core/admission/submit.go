@@ -42,9 +42,9 @@ func (d *decision) submit(c Submit) error {
 // attribute fills in the intent, so that every transaction has one.
 func (s *State) attribute(r Request) (Request, error) {
 	if r.Intent == "" {
-		r.Intent = s.sessions[r.Session].first
+		r.Intent = s.sessions.Get(r.Session).first
 	}
-	if i, ok := s.intents[r.Intent]; !ok || i.Session != r.Session {
+	if i, ok := s.intents.Find(r.Intent); !ok || i.Session != r.Session {
 		return r, fmt.Errorf("%w: session %s has no intent %q", ErrMalformed, r.Session, r.Intent)
 	}
 	return r, nil
@@ -57,12 +57,12 @@ func (s *State) repeated(id TxID, r *Request) (bool, error) {
 	if id == "" {
 		return false, fmt.Errorf("%w: a transaction needs an id", ErrMalformed)
 	}
-	old := s.txs[id]
+	old := s.txs.Get(id)
 	if old != nil && old.Status == Stale && old.Session == r.Session && old.Key == r.Key {
 		return false, nil
 	}
-	if other, ok := s.keys[key{r.Session, r.Key}]; ok && r.Key != 0 {
-		if s.txs[other].digest == digest(r) {
+	if other, ok := s.keys.Find(key{r.Session, r.Key}); ok && r.Key != 0 {
+		if s.txs.Get(other).digest == digest(r) {
 			return true, nil
 		}
 		return false, fmt.Errorf("key %d of session %s: %w", r.Key, r.Session, ErrKeyReused)
@@ -78,14 +78,14 @@ func (d *decision) admit(tx Tx, fresh []graph.Decl) {
 	waiters := d.demand()
 	d.place(fresh)
 	last := true // nobody waits behind the newest ticket
-	if old := d.txs[tx.ID]; old != nil {
+	if old := d.txs.Get(tx.ID); old != nil {
 		tx.SubmittedAt = old.SubmittedAt
 		if d.at-old.EndedAt <= StaleGrace {
 			tx.Ticket, last = old.Ticket, false
 		}
 	}
 	if tx.Plan != "" && d.reserved(&tx) {
-		tx.Rank, last = d.txs[tx.Plan].Ticket, false
+		tx.Rank, last = d.txs.Get(tx.Plan).Ticket, false
 	}
 	d.emit(TxSubmitted{Tx: tx})
 	d.again = !last
@@ -96,7 +96,7 @@ func (d *decision) admit(tx Tx, fresh []graph.Decl) {
 	if d.again {
 		d.drain()
 	}
-	if e := d.txs[tx.ID]; e.Status == Queued {
+	if e := d.txs.Get(tx.ID); e.Status == Queued {
 		d.emit(TxQueued{Tx: tx.ID, Blockers: d.blockers(e, nil)})
 	}
 }
@@ -150,7 +150,7 @@ func (s *State) validateCall(r *Request) error {
 		}
 		return nil
 	}
-	e, p := s.txs[r.Plan], s.plans[r.Plan]
+	e, p := s.txs.Get(r.Plan), s.plans.Get(r.Plan)
 	switch {
 	case e == nil || e.Session != r.Session || e.Action != Reserve:
 		return fmt.Errorf("plan %s: %w", r.Plan, ErrNoTx)
@@ -158,8 +158,8 @@ func (s *State) validateCall(r *Request) error {
 		return fmt.Errorf("plan %s is not reserved: %w", r.Plan, ErrStatus)
 	case p.find(r.Call) < 0:
 		return fmt.Errorf("%w: plan %s does not foresee call %q", ErrMalformed, r.Plan, r.Call)
-	case s.ongoing[call{r.Plan, r.Call}] != "":
-		return fmt.Errorf("call %q of plan %s, as %s: %w", r.Call, r.Plan, s.ongoing[call{r.Plan, r.Call}], ErrDuplicate)
+	case s.ongoing.Get(call{r.Plan, r.Call}) != "":
+		return fmt.Errorf("call %q of plan %s, as %s: %w", r.Call, r.Plan, s.ongoing.Get(call{r.Plan, r.Call}), ErrDuplicate)
 	default:
 		return nil
 	}

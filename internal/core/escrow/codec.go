@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 )
 
@@ -40,14 +39,14 @@ type savedHold struct {
 func (t *Table) MarshalJSON() ([]byte, error) {
 	out := snapshot{Buckets: []savedBucket{}, Holds: []savedHold{}}
 	for _, k := range t.Buckets() {
-		b := t.buckets[k]
+		b := t.buckets.Get(k)
 		out.Buckets = append(out.Buckets, savedBucket{
 			Key: k, Limit: b.limit, Floor: b.floor, Known: b.known, Low: b.low, High: b.high,
 			Began: b.began, At: b.at, Ended: b.ended, Horizon: b.horizon,
 		})
 	}
 	for _, o := range t.Owners() {
-		out.Holds = append(out.Holds, savedHold{Owner: o, Calls: t.holds[o].calls})
+		out.Holds = append(out.Holds, savedHold{Owner: o, Calls: t.holds.Get(o).calls})
 	}
 	return json.Marshal(out)
 }
@@ -86,15 +85,15 @@ func restore(in snapshot) (*Table, error) {
 }
 
 func (t *Table) restoreBucket(s savedBucket) error {
-	_, twice := t.buckets[s.Key]
+	twice := t.buckets.Has(s.Key)
 	ordered := slices.IsSortedFunc(s.Ended, func(a, b landing) int { return cmp.Compare(a.Index, b.Index) })
 	if s.Key == "" || twice || !s.Limit.valid() || !s.Floor.valid() || s.Low > s.High || s.Began > s.At || !ordered {
 		return fmt.Errorf("%w: bucket %q", ErrMalformed, s.Key)
 	}
-	t.buckets[s.Key] = bucket{
+	t.buckets.Set(&t.owner, s.Key, bucket{
 		limit: s.Limit, floor: s.Floor, known: s.Known, low: s.Low, high: s.High,
 		began: s.Began, at: s.At, ended: s.Ended, horizon: s.Horizon,
-	}
+	})
 	return nil
 }
 
@@ -106,7 +105,7 @@ func (t *Table) restoreHold(s savedHold) error {
 	wrong := func(c Held) bool {
 		return c.Started != 0 && (!c.Claimed || len(c.After) > 0) || c.Started == 0 && c.Uncertain
 	}
-	if s.Owner == "" || t.holds[s.Owner] != nil || slices.ContainsFunc(s.Calls, wrong) {
+	if s.Owner == "" || t.holds.Get(s.Owner) != nil || slices.ContainsFunc(s.Calls, wrong) {
 		return fmt.Errorf("%w: hold of %q", ErrMalformed, s.Owner)
 	}
 	t.replace(s.Owner, h)
@@ -117,13 +116,13 @@ func (t *Table) restoreHold(s savedHold) error {
 // only; in no particular order.
 func (t *Table) Indexes() []uint64 {
 	var list []uint64
-	for _, b := range t.buckets {
+	for _, b := range t.buckets.All() {
 		list = append(list, b.began, b.at, b.horizon)
 		for _, l := range b.ended {
 			list = append(list, l.Index)
 		}
 	}
-	for _, h := range t.holds {
+	for _, h := range t.holds.All() {
 		for _, c := range h.calls {
 			list = append(list, c.Started)
 		}
@@ -140,15 +139,15 @@ func (t *Table) AppendCanonical(to []byte, index func(uint64) uint64) []byte {
 		index = func(i uint64) uint64 { return i }
 	}
 	c := canonical{b: to, index: index}
-	c.number(uint64(len(t.buckets)))
-	for _, k := range t.Buckets() {
+	c.number(uint64(t.buckets.Len()))
+	for k, b := range t.buckets.Sorted() {
 		c.text(string(k))
-		c.bucket(t.buckets[k])
+		c.bucket(b)
 	}
-	c.number(uint64(len(t.holds)))
-	for _, o := range slices.Sorted(maps.Keys(t.holds)) {
+	c.number(uint64(t.holds.Len()))
+	for o, h := range t.holds.Sorted() {
 		c.text(string(o))
-		c.calls(t.holds[o].calls)
+		c.calls(h.calls)
 	}
 	return c.b
 }

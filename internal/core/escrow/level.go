@@ -3,11 +3,6 @@
 
 package escrow
 
-import (
-	"maps"
-	"slices"
-)
-
 // Level is how a bucket stands.
 type Level struct {
 	Bucket       Key
@@ -36,7 +31,7 @@ type Level struct {
 
 // Level is how one bucket stands.
 func (t *Table) Level(k Key) Level {
-	b := t.buckets[k]
+	b := t.buckets.Get(k)
 	l := Level{
 		Bucket: k, Limit: b.limit, Floor: b.floor, Known: b.known, Plus: b.plus, Minus: b.minus, Began: b.began,
 		Overcommitted: b.overcommitted(), Undercut: b.undercut(),
@@ -50,7 +45,7 @@ func (t *Table) Level(k Key) Level {
 
 func (t *Table) doubt(k Key, b *bucket) int64 {
 	var n int64
-	for _, h := range t.holds {
+	for _, h := range t.holds.All() {
 		for _, c := range h.calls {
 			if b.ambiguous(c.Started) {
 				n += max(c.Effects.Amount(k), 0)
@@ -61,7 +56,7 @@ func (t *Table) doubt(k Key, b *bucket) int64 {
 }
 
 // Buckets are all buckets of which something is known, sorted.
-func (t *Table) Buckets() []Key { return slices.Sorted(maps.Keys(t.buckets)) }
+func (t *Table) Buckets() []Key { return t.buckets.Keys() }
 
 // Shortfall is one bucket that does not admit a demand.
 type Shortfall struct {
@@ -76,7 +71,7 @@ type Shortfall struct {
 func (t *Table) Shortfalls(d Demand) []Shortfall {
 	var list []Shortfall
 	for _, a := range d {
-		if b := t.buckets[a.Bucket]; !b.admits(a.Plus, a.Minus) {
+		if b := t.buckets.Get(a.Bucket); !b.admits(a.Plus, a.Minus) {
 			list = append(list, Shortfall{Level: t.Level(a.Bucket), Asked: a, Hopeless: b.stuck(a.Plus, a.Minus)})
 		}
 	}
@@ -91,7 +86,7 @@ func (t *Table) OnlyUncertain(d Demand) bool {
 		return false
 	}
 	for _, a := range d {
-		b := t.buckets[a.Bucket]
+		b := t.buckets.Get(a.Bucket)
 		if b.minus = t.certainFrees(a.Bucket); b.hopeless(a.Plus, 0) {
 			return true
 		}
@@ -102,9 +97,9 @@ func (t *Table) OnlyUncertain(d Demand) bool {
 // certainFrees is what holds may free of a bucket if no uncertain call ever
 // ends.
 func (t *Table) certainFrees(k Key) int64 {
-	b := t.buckets[k]
+	b := t.buckets.Get(k)
 	var total int64
-	for _, h := range t.holds {
+	for _, h := range t.holds.All() {
 		if _, ok := h.sum(k); ok {
 			total += h.cut(func(c Held) bool { return c.Uncertain }).extreme(k, &b, -1, active)
 		}

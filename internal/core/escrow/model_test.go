@@ -441,7 +441,7 @@ func verify(t *testing.T, table *Table) {
 			}
 		}
 		for k, n := range running {
-			if s, _ := table.holds[o].sum(k); n > s.plus {
+			if s, _ := table.holds.Get(o).sum(k); n > s.plus {
 				t.Errorf("%s runs calls for %d of %s and holds %d (I26)", o, n, k, s.plus)
 			}
 		}

@@ -58,7 +58,7 @@ func (t *Table) Draw(owner Owner, id CallID, e Effects) error {
 		return err
 	}
 	for _, g := range t.growth(h, next) {
-		if b := t.buckets[g.Bucket]; g.Plus > 0 || g.Minus > 0 && b.floor.Set {
+		if b := t.buckets.Get(g.Bucket); g.Plus > 0 || g.Minus > 0 && b.floor.Set {
 			return fmt.Errorf("call %q of %s on %s: %w", id, owner, g.Bucket, ErrExceeded)
 		}
 	}
@@ -198,7 +198,7 @@ func (t *Table) land(c Held, out Outcome, index uint64) {
 // they hold, and so do the kept ones, which are about to be sent: nothing has to
 // come before them any more.
 func (t *Table) Release(owner Owner, kept ...CallID) bool {
-	h := t.holds[owner]
+	h := t.holds.Get(owner)
 	if h == nil {
 		return false
 	}

@@ -7,8 +7,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
+
+	"github.com/tfweaver/tfweaver/internal/core/cow"
 )
 
 // Owner is who holds capacity. The table never interprets it.
@@ -38,18 +39,22 @@ var (
 // order. Not guaranteed: any order among those who want the same capacity.
 // There is no waiting here; see package admission.
 type Table struct {
-	buckets map[Key]bucket
-	holds   map[Owner]*hold
+	owner   cow.Owner
+	buckets cow.Map[Key, bucket]
+	holds   cow.Map[Owner, *hold]
 }
 
 // NewTable is a table without buckets. One comes into being with its first
 // bound, observation or hold; without a limit and an observation it only
 // watches.
-func NewTable() *Table { return &Table{buckets: map[Key]bucket{}, holds: map[Owner]*hold{}} }
+func NewTable() *Table { return &Table{} }
 
-// Clone is an independent copy; what never changes is shared.
+// Clone is an independent copy. It takes no time; what is different later is
+// copied then. The table must not be used by others meanwhile.
 func (t *Table) Clone() *Table {
-	return &Table{buckets: maps.Clone(t.buckets), holds: maps.Clone(t.holds)}
+	t.owner.Part()
+	c := *t
+	return &c
 }
 
 // SetLimit makes the limit of a bucket known or unknown. A limit below what is
@@ -73,13 +78,13 @@ func (t *Table) bound(k Key, n Bound, set func(*bucket)) error {
 
 // update changes a bucket, and forgets one of which nothing is known.
 func (t *Table) update(k Key, f func(*bucket)) {
-	b := t.buckets[k]
+	b := t.buckets.Get(k)
 	f(&b)
 	if b.blank() {
-		delete(t.buckets, k)
+		t.buckets.Delete(&t.owner, k)
 		return
 	}
-	t.buckets[k] = b
+	t.buckets.Set(&t.owner, k, b)
 }
 
 // Observe takes over what a read saw. False means that it was older than an
@@ -89,12 +94,13 @@ func (t *Table) Observe(k Key, o Observation) (bool, error) {
 	if k == "" || o.Use > MaxAmount || o.Use < -MaxAmount || o.Began > o.At {
 		return false, fmt.Errorf("%w: use %d of %q, read from %d to %d", ErrMalformed, o.Use, k, o.Began, o.At)
 	}
-	b := t.buckets[k]
+	b := t.buckets.Get(k)
 	if !b.observe(o) {
 		return false, nil
 	}
-	t.buckets[k] = b
-	for owner, h := range t.holds {
+	t.buckets.Set(&t.owner, k, b)
+	for _, owner := range t.Owners() {
+		h := t.holds.Get(owner)
 		if _, ok := h.sum(k); ok {
 			t.revised(owner, &hold{calls: h.calls, before: h.before}, k)
 		}
@@ -104,12 +110,12 @@ func (t *Table) Observe(k Key, o Observation) (bool, error) {
 
 // Forget drops a bucket with the resource it belonged to.
 func (t *Table) Forget(k Key) error {
-	for owner, h := range t.holds {
+	for owner, h := range t.holds.All() {
 		if _, ok := h.sum(k); ok {
 			return fmt.Errorf("%s: %w by %s", k, ErrBusy, owner)
 		}
 	}
-	delete(t.buckets, k)
+	t.buckets.Delete(&t.owner, k)
 	return nil
 }
 
@@ -117,7 +123,7 @@ func (t *Table) Forget(k Key) error {
 // A bucket without a known limit or without an observation stops nobody.
 func (t *Table) Admits(d Demand) bool {
 	for _, a := range d {
-		if b := t.buckets[a.Bucket]; !b.admits(a.Plus, a.Minus) {
+		if b := t.buckets.Get(a.Bucket); !b.admits(a.Plus, a.Minus) {
 			return false
 		}
 	}
@@ -129,7 +135,7 @@ func (t *Table) Admits(d Demand) bool {
 // that were merely declared do not count: two plans could wait for each other.
 func (t *Table) Hopeless(d Demand) bool {
 	for _, a := range d {
-		if b := t.buckets[a.Bucket]; b.hopeless(a.Plus, a.Minus) {
+		if b := t.buckets.Get(a.Bucket); b.hopeless(a.Plus, a.Minus) {
 			return true
 		}
 	}
@@ -142,7 +148,7 @@ func (t *Table) Hopeless(d Demand) bool {
 // although it is stuck may wait for ever.
 func (t *Table) Stuck(d Demand) bool {
 	for _, a := range d {
-		if b := t.buckets[a.Bucket]; b.stuck(a.Plus, a.Minus) {
+		if b := t.buckets.Get(a.Bucket); b.stuck(a.Plus, a.Minus) {
 			return true
 		}
 	}
@@ -154,7 +160,7 @@ func (t *Table) Stuck(d Demand) bool {
 // sent. It is false for the reservation of a plan, whose calls have each to be
 // drawn before they start.
 func (t *Table) Reserve(owner Owner, o Order, claimed bool) error {
-	if owner == "" || t.holds[owner] != nil {
+	if owner == "" || t.holds.Get(owner) != nil {
 		return fmt.Errorf("%q: %w", owner, ErrOwner)
 	}
 	if err := o.Validate(); err != nil {
@@ -173,29 +179,29 @@ func (t *Table) Reserve(owner Owner, o Order, claimed bool) error {
 	return nil
 }
 
-func (t *Table) look(k Key) bucket { return t.buckets[k] }
+func (t *Table) look(k Key) bucket { return t.buckets.Get(k) }
 
 // revised stores the new state of a hold that changed in some buckets only; see
 // remeasure.
 func (t *Table) revised(owner Owner, h *hold, keys ...Key) {
-	h.remeasure(t.holds[owner], keys, t.look)
+	h.remeasure(t.holds.Get(owner), keys, t.look)
 	t.replace(owner, h)
 }
 
 // replace stores the new state of a hold, with its sums. One without calls is
 // over.
 func (t *Table) replace(owner Owner, h *hold) {
-	if old := t.holds[owner]; old != nil {
+	if old := t.holds.Get(owner); old != nil {
 		t.add(old.sums, -1)
 	}
 	if len(h.calls) == 0 {
-		delete(t.holds, owner)
+		t.holds.Delete(&t.owner, owner)
 		return
 	}
 	if h.sums == nil {
 		h.measure(t.look)
 	}
-	t.holds[owner] = h
+	t.holds.Set(&t.owner, owner, h)
 	t.add(h.sums, 1)
 }
 
@@ -211,7 +217,7 @@ func (t *Table) add(sums []sum, sign int64) {
 
 // call finds an unfinished call.
 func (t *Table) call(owner Owner, id CallID) (*hold, int, error) {
-	h := t.holds[owner]
+	h := t.holds.Get(owner)
 	if h == nil {
 		return nil, 0, fmt.Errorf("%q: %w", owner, ErrOwner)
 	}
@@ -224,20 +230,20 @@ func (t *Table) call(owner Owner, id CallID) (*hold, int, error) {
 
 // Has says whether an owner has an unfinished call of that name.
 func (t *Table) Has(owner Owner, id CallID) bool {
-	h := t.holds[owner]
+	h := t.holds.Get(owner)
 	return h != nil && h.find(id) >= 0
 }
 
 // Holds says whether an owner holds anything.
-func (t *Table) Holds(owner Owner) bool { return t.holds[owner] != nil }
+func (t *Table) Holds(owner Owner) bool { return t.holds.Get(owner) != nil }
 
 // Owners are all who hold something, sorted.
-func (t *Table) Owners() []Owner { return slices.Sorted(maps.Keys(t.holds)) }
+func (t *Table) Owners() []Owner { return t.holds.Keys() }
 
 // Calls are the unfinished calls of an owner, by id. They must not be written
 // to.
 func (t *Table) Calls(owner Owner) []Held {
-	if h := t.holds[owner]; h != nil {
+	if h := t.holds.Get(owner); h != nil {
 		return slices.Clone(h.calls)
 	}
 	return nil
@@ -256,7 +262,7 @@ type Share struct {
 // Shares are the holds on a bucket, by owner.
 func (t *Table) Shares(k Key) []Share {
 	var list []Share
-	for owner, h := range t.holds {
+	for owner, h := range t.holds.All() {
 		if s, ok := h.sum(k); ok {
 			list = append(list, Share{Owner: owner, Plus: s.plus, Minus: s.minus, Uncertain: h.uncertain(k)})
 		}

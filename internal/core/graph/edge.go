@@ -6,46 +6,71 @@ package graph
 import (
 	"cmp"
 	"slices"
+
+	"github.com/tfweaver/tfweaver/internal/core/cow"
 )
 
 // Out are the references that a node makes, sorted by target and kind.
-func (g *Graph) Out(id NodeID) []Edge { return slices.Clone(g.out[id]) }
+func (g *Graph) Out(id NodeID) []Edge { return listed(&g.out, id) }
 
 // In are the references to a node, sorted by origin and kind. They are known
 // also for a target that is not placed: a referrer may be seen first.
-func (g *Graph) In(id NodeID) []Edge { return slices.Clone(g.in[id]) }
+func (g *Graph) In(id NodeID) []Edge { return listed(&g.in, id) }
+
+// edges are the references of each node, sorted.
+type edges = cow.Map[NodeID, cow.List[Edge]]
+
+func listed(m *edges, id NodeID) []Edge {
+	l := m.Get(id)
+	return slices.Clone(l.Items())
+}
 
 // HasEdge says whether a reference is recorded.
 func (g *Graph) HasEdge(e Edge) bool {
-	_, ok := slices.BinarySearchFunc(g.out[e.From], e, compareEdges)
+	l := g.out.Get(e.From)
+	_, ok := slices.BinarySearchFunc(l.Items(), e, compareEdges)
 	return ok
 }
 
 // AddEdge records a reference and says whether it is new.
 func (g *Graph) AddEdge(e Edge) bool {
-	i, ok := slices.BinarySearchFunc(g.out[e.From], e, compareEdges)
-	if ok {
+	if g.HasEdge(e) {
 		return false
 	}
-	g.out[e.From] = slices.Insert(g.out[e.From], i, e)
-	j, _ := slices.BinarySearchFunc(g.in[e.To], e, compareEdges)
-	g.in[e.To] = slices.Insert(g.in[e.To], j, e)
-	g.edges++
+	g.insert(&g.out, e.From, e)
+	g.insert(&g.in, e.To, e)
+	g.count++
 	return true
+}
+
+func (g *Graph) insert(m *edges, id NodeID, e Edge) {
+	l := m.Get(id)
+	at, _ := slices.BinarySearchFunc(l.Items(), e, compareEdges)
+	l.Insert(&g.owner, at, e)
+	m.Set(&g.owner, id, l)
 }
 
 // RemoveEdge forgets a reference and says whether it was there.
 func (g *Graph) RemoveEdge(e Edge) bool {
-	i, ok := slices.BinarySearchFunc(g.out[e.From], e, compareEdges)
-	if !ok {
+	if !g.HasEdge(e) {
 		return false
 	}
-	setOrDrop(g.out, e.From, slices.Delete(g.out[e.From], i, i+1))
-	if j, ok := slices.BinarySearchFunc(g.in[e.To], e, compareEdges); ok {
-		setOrDrop(g.in, e.To, slices.Delete(g.in[e.To], j, j+1))
-	}
-	g.edges--
+	g.remove(&g.out, e.From, e)
+	g.remove(&g.in, e.To, e)
+	g.count--
 	return true
+}
+
+func (g *Graph) remove(m *edges, id NodeID, e Edge) {
+	l := m.Get(id)
+	if at, ok := slices.BinarySearchFunc(l.Items(), e, compareEdges); ok {
+		l.Delete(&g.owner, at)
+	}
+	if l.Len() == 0 {
+		m.Delete(&g.owner, id)
+		return
+	}
+	m.Set(&g.owner, id, l)
 }
 
 // SetEdges makes edges the only references that id makes, and says whether
@@ -67,9 +92,9 @@ func (g *Graph) SetEdges(id NodeID, edges []Edge) bool {
 
 // Edges are all references, sorted by origin, target and kind.
 func (g *Graph) Edges() []Edge {
-	all := make([]Edge, 0, g.edges)
-	for _, list := range g.out {
-		all = append(all, list...)
+	all := make([]Edge, 0, g.count)
+	for _, l := range g.out.All() {
+		all = append(all, l.Items()...)
 	}
 	slices.SortFunc(all, compareEdges)
 	return all

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
-	"slices"
+
+	"github.com/tfweaver/tfweaver/internal/core/cow"
 )
 
 // Errors of Check and Place, with the node named.
@@ -28,55 +28,42 @@ var (
 //
 // A Graph is not safe for concurrent writes. A node handed out is a copy.
 type Graph struct {
+	owner cow.Owner
 	// A node behind a pointer is never changed, only replaced: clones share.
-	nodes map[NodeID]*Node
-	// children is sorted by id; the roots are the children of "".
-	children map[NodeID][]NodeID
-	out, in  map[NodeID][]Edge
-	edges    int
+	nodes cow.Map[NodeID, *Node]
+	// The roots are the children of "".
+	children cow.Map[NodeID, family]
+	out, in  edges
+	count    int    // of edges
+	pending  family // the nodes of that kind
 }
+
+// family is the set of the children of one node.
+type family = cow.Map[NodeID, struct{}]
 
 // New is an empty graph.
-func New() *Graph {
-	return &Graph{
-		nodes:    map[NodeID]*Node{},
-		children: map[NodeID][]NodeID{},
-		out:      map[NodeID][]Edge{},
-		in:       map[NodeID][]Edge{},
-	}
-}
+func New() *Graph { return &Graph{} }
 
-// Clone is an independent copy.
+// Clone is an independent copy. It takes no time; what is different later is
+// copied then. The graph must not be used by others meanwhile.
 func (g *Graph) Clone() *Graph {
-	return &Graph{
-		nodes:    maps.Clone(g.nodes),
-		children: cloneLists(g.children),
-		out:      cloneLists(g.out),
-		in:       cloneLists(g.in),
-		edges:    g.edges,
-	}
-}
-
-func cloneLists[T any](m map[NodeID][]T) map[NodeID][]T {
-	c := make(map[NodeID][]T, len(m))
-	for k, v := range m {
-		c[k] = slices.Clone(v)
-	}
-	return c
+	g.owner.Part()
+	c := *g
+	return &c
 }
 
 // Len is the number of nodes.
-func (g *Graph) Len() int { return len(g.nodes) }
+func (g *Graph) Len() int { return g.nodes.Len() }
 
 // EdgeCount is the number of references.
-func (g *Graph) EdgeCount() int { return g.edges }
+func (g *Graph) EdgeCount() int { return g.count }
 
 // Has says whether a node is placed.
-func (g *Graph) Has(id NodeID) bool { return g.nodes[id] != nil }
+func (g *Graph) Has(id NodeID) bool { return g.nodes.Get(id) != nil }
 
 // Get is a copy of a node; its History must not be written to.
 func (g *Graph) Get(id NodeID) (Node, bool) {
-	n := g.nodes[id]
+	n := g.nodes.Get(id)
 	if n == nil {
 		return Node{}, false
 	}
@@ -84,24 +71,24 @@ func (g *Graph) Get(id NodeID) (Node, bool) {
 }
 
 // Peek is the node itself, or nil: for reading without a copy.
-func (g *Graph) Peek(id NodeID) *Node { return g.nodes[id] }
+func (g *Graph) Peek(id NodeID) *Node { return g.nodes.Get(id) }
 
 // Update replaces a node by what change makes of a copy of it. The id, the
 // parent and the kind stay. A node that is not placed is left alone.
 func (g *Graph) Update(id NodeID, change func(*Node)) {
-	old := g.nodes[id]
+	old := g.nodes.Get(id)
 	if old == nil {
 		return
 	}
 	n := *old
 	change(&n)
 	n.ID, n.Parent, n.Kind = old.ID, old.Parent, old.Kind
-	g.nodes[id] = &n
+	g.nodes.Set(&g.owner, id, &n)
 }
 
 // Parent is the parent of a node; ok is false for roots and unknown nodes.
 func (g *Graph) Parent(id NodeID) (parent NodeID, ok bool) {
-	n := g.nodes[id]
+	n := g.nodes.Get(id)
 	if n == nil || n.Parent == "" {
 		return "", false
 	}
@@ -118,7 +105,14 @@ func (g *Graph) Ancestors(id NodeID) []NodeID {
 }
 
 // Children are the ids directly below id, sorted; the roots for "".
-func (g *Graph) Children(id NodeID) []NodeID { return slices.Clone(g.children[id]) }
+func (g *Graph) Children(id NodeID) []NodeID {
+	f := g.children.Get(id)
+	return f.Keys()
+}
+
+// Pending are the ids of all nodes that stand for objects whose ids only the
+// cloud will choose, sorted.
+func (g *Graph) Pending() []NodeID { return g.pending.Keys() }
 
 // Contains says whether id is inner, or stands above it.
 func (g *Graph) Contains(id, inner NodeID) bool {
@@ -126,7 +120,7 @@ func (g *Graph) Contains(id, inner NodeID) bool {
 		if id == inner {
 			return true
 		}
-		n := g.nodes[inner]
+		n := g.nodes.Get(inner)
 		if n == nil || n.Parent == "" {
 			return false
 		}
@@ -141,14 +135,15 @@ func (g *Graph) Subtree(id NodeID) iter.Seq[*Node] {
 }
 
 func (g *Graph) walk(id NodeID, yield func(*Node) bool) bool {
-	n := g.nodes[id]
+	n := g.nodes.Get(id)
 	if n == nil {
 		return true
 	}
 	if !yield(n) {
 		return false
 	}
-	for _, c := range g.children[id] {
+	family := g.children.Get(id)
+	for c := range family.Sorted() {
 		if !g.walk(c, yield) {
 			return false
 		}
@@ -159,8 +154,20 @@ func (g *Graph) walk(id NodeID, yield func(*Node) bool) bool {
 // Nodes iterates over all nodes, parents before their children.
 func (g *Graph) Nodes() iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
-		for _, r := range g.children[""] {
+		roots := g.children.Get("")
+		for r := range roots.Sorted() {
 			if !g.walk(r, yield) {
+				return
+			}
+		}
+	}
+}
+
+// ByID iterates over all nodes by their ids.
+func (g *Graph) ByID() iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		for _, n := range g.nodes.Sorted() {
+			if !yield(n) {
 				return
 			}
 		}
@@ -196,7 +203,7 @@ func (g *Graph) known(id NodeID, seen map[NodeID]Decl) (Decl, bool) {
 	if d, ok := seen[id]; ok {
 		return d, true
 	}
-	if n := g.nodes[id]; n != nil {
+	if n := g.nodes.Get(id); n != nil {
 		return n.Decl, true
 	}
 	return Decl{}, false
@@ -234,48 +241,45 @@ func (g *Graph) Place(decls []Decl) error {
 		return err
 	}
 	for _, d := range fresh {
-		if g.nodes[d.ID] != nil {
+		if g.nodes.Has(d.ID) {
 			g.Update(d.ID, func(n *Node) { n.Type = d.Type })
 			continue
 		}
-		g.nodes[d.ID] = &Node{Decl: d}
-		g.children[d.Parent] = insert(g.children[d.Parent], d.ID)
+		g.add(&Node{Decl: d})
 	}
 	return nil
+}
+
+// add places a node that is new.
+func (g *Graph) add(n *Node) {
+	g.nodes.Set(&g.owner, n.ID, n)
+	siblings := g.children.Get(n.Parent)
+	siblings.Set(&g.owner, n.ID, struct{}{})
+	g.children.Set(&g.owner, n.Parent, siblings)
+	if n.Kind == Pending {
+		g.pending.Set(&g.owner, n.ID, struct{}{})
+	}
 }
 
 // Remove forgets a node without children and its references. It is for nodes
 // that stand for nothing any more, never for objects that were deleted: those
 // stay as Absent, with their history.
 func (g *Graph) Remove(id NodeID) {
-	n := g.nodes[id]
-	if n == nil || len(g.children[id]) > 0 {
+	n := g.nodes.Get(id)
+	if n == nil || g.children.Has(id) {
 		return
 	}
 	g.SetEdges(id, nil)
 	for _, e := range g.In(id) {
 		g.RemoveEdge(e)
 	}
-	delete(g.nodes, id)
-	rest := g.children[n.Parent]
-	if i, ok := slices.BinarySearch(rest, id); ok {
-		rest = slices.Delete(rest, i, i+1)
-	}
-	setOrDrop(g.children, n.Parent, rest)
-}
-
-func insert(list []NodeID, id NodeID) []NodeID {
-	i, found := slices.BinarySearch(list, id)
-	if found {
-		return list
-	}
-	return slices.Insert(list, i, id)
-}
-
-func setOrDrop[T any](m map[NodeID][]T, id NodeID, list []T) {
-	if len(list) == 0 {
-		delete(m, id)
+	g.nodes.Delete(&g.owner, id)
+	g.pending.Delete(&g.owner, id)
+	siblings := g.children.Get(n.Parent)
+	siblings.Delete(&g.owner, id)
+	if siblings.Len() == 0 {
+		g.children.Delete(&g.owner, n.Parent)
 		return
 	}
-	m[id] = list
+	g.children.Set(&g.owner, n.Parent, siblings)
 }

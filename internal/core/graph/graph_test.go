@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -242,7 +243,7 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal(data, back); err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(g, back, cmp.AllowUnexported(Graph{})); d != "" {
+	if d := cmp.Diff(g, back, cmp.Exporter(func(reflect.Type) bool { return true })); d != "" {
 		t.Error(d)
 	}
 	for name, bad := range map[string]string{

@@ -17,7 +17,7 @@ type stored struct {
 
 // MarshalJSON writes the same bytes for equal graphs.
 func (g *Graph) MarshalJSON() ([]byte, error) {
-	s := stored{Nodes: make([]*Node, 0, len(g.nodes)), Edges: g.Edges()}
+	s := stored{Nodes: make([]*Node, 0, g.Len()), Edges: g.Edges()}
 	for n := range g.Nodes() {
 		s.Nodes = append(s.Nodes, n)
 	}
@@ -41,7 +41,7 @@ func (g *Graph) UnmarshalJSON(data []byte) error {
 		if err := fresh.Place([]Decl{n.Decl}); err != nil {
 			return fmt.Errorf("read graph: %w", err)
 		}
-		fresh.nodes[n.ID] = n
+		fresh.nodes.Set(&fresh.owner, n.ID, n)
 	}
 	for _, e := range s.Edges {
 		fresh.AddEdge(e)

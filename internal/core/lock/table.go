@@ -4,12 +4,10 @@
 package lock
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
+	"github.com/tfweaver/tfweaver/internal/core/cow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/mode"
 )
@@ -52,34 +50,33 @@ var (
 // Not guaranteed: any order among those who want the same node. There is no
 // waiting here; see package admission.
 type Table struct {
-	nodes map[graph.NodeID]*entry
-	plans map[Owner]Plan
+	owner cow.Owner
+	nodes cow.Map[graph.NodeID, *entry]
+	plans cow.Map[Owner, Plan]
 }
 
 // entry is the state of one node that is held.
 type entry struct {
-	holders []Holder // sorted by owner
-	counts  [mode.X + 1]int
+	mark    cow.Mark // of the table that may change it
+	holders cow.Map[Owner, mode.Mode]
+	counts  [mode.X + 1]int32
 }
 
 // NewTable is an empty table.
-func NewTable() *Table {
-	return &Table{nodes: map[graph.NodeID]*entry{}, plans: map[Owner]Plan{}}
-}
+func NewTable() *Table { return &Table{} }
 
-// Clone is an independent copy; plans, which never change, are shared.
+// Clone is an independent copy. It takes no time; what is different later is
+// copied then. The table must not be used by others meanwhile.
 func (t *Table) Clone() *Table {
-	c := &Table{nodes: make(map[graph.NodeID]*entry, len(t.nodes)), plans: maps.Clone(t.plans)}
-	for id, e := range t.nodes {
-		c.nodes[id] = &entry{holders: slices.Clone(e.holders), counts: e.counts}
-	}
-	return c
+	t.owner.Part()
+	c := *t
+	return &c
 }
 
 // Free says whether the plan could be held next to all holds of others.
 func (t *Table) Free(plan Plan) bool {
 	for _, w := range plan {
-		if e := t.nodes[w.Node]; e != nil && !e.admits(w.Mode) {
+		if e := t.nodes.Get(w.Node); e != nil && !e.admits(w.Mode) {
 			return false
 		}
 	}
@@ -100,16 +97,16 @@ func (e *entry) admits(m mode.Mode) bool {
 func (t *Table) Conflicts(owner Owner, plan Plan) []Conflict {
 	var list []Conflict
 	for _, w := range plan {
-		e := t.nodes[w.Node]
+		e := t.nodes.Get(w.Node)
 		if e == nil || e.admits(w.Mode) {
 			continue
 		}
-		for _, h := range e.holders {
-			if h.Owner == owner || mode.Compatible(h.Mode, w.Mode) {
+		for holder, m := range e.holders.Sorted() {
+			if holder == owner || mode.Compatible(m, w.Mode) {
 				continue
 			}
-			held, _ := t.plans[h.Owner].Find(w.Node)
-			list = append(list, Conflict{Want: w, Holder: h, Held: held})
+			held, _ := t.plans.Get(holder).Find(w.Node)
+			list = append(list, Conflict{Want: w, Holder: Holder{holder, m}, Held: held})
 		}
 	}
 	return list
@@ -117,37 +114,43 @@ func (t *Table) Conflicts(owner Owner, plan Plan) []Conflict {
 
 // Acquire takes the whole plan for an owner that holds nothing yet, or nothing.
 func (t *Table) Acquire(owner Owner, plan Plan) error {
-	if _, ok := t.plans[owner]; ok {
+	if t.plans.Has(owner) {
 		return fmt.Errorf("%s: %w", owner, ErrOwner)
 	}
 	if !t.Free(plan) {
 		return fmt.Errorf("%s: %w", owner, ErrConflict)
 	}
-	t.plans[owner] = plan
+	t.plans.Set(&t.owner, owner, plan)
 	for _, w := range plan {
-		t.hold(owner, w)
+		e := t.own(w.Node)
+		e.holders.Set(&t.owner, owner, w.Mode)
+		e.counts[w.Mode]++
 	}
 	return nil
 }
 
-func (t *Table) hold(owner Owner, w Want) {
-	e := t.nodes[w.Node]
-	if e == nil {
-		e = &entry{}
-		t.nodes[w.Node] = e
+// own is the state of a node that may be changed.
+func (t *Table) own(id graph.NodeID) *entry {
+	e := t.nodes.Get(id)
+	if e != nil && e.mark == t.owner.Mark() {
+		return e
 	}
-	i, _ := slices.BinarySearchFunc(e.holders, owner, compareOwner)
-	e.holders = slices.Insert(e.holders, i, Holder{Owner: owner, Mode: w.Mode})
-	e.counts[w.Mode]++
+	fresh := &entry{}
+	if e != nil {
+		*fresh = *e
+	}
+	fresh.mark = t.owner.Mark()
+	t.nodes.Set(&t.owner, id, fresh)
+	return fresh
 }
 
 // Release gives up all that an owner holds and says whether it held anything.
 func (t *Table) Release(owner Owner) bool {
-	plan, ok := t.plans[owner]
+	plan, ok := t.plans.Find(owner)
 	if !ok {
 		return false
 	}
-	delete(t.plans, owner)
+	t.plans.Delete(&t.owner, owner)
 	for _, w := range plan {
 		t.drop(owner, w)
 	}
@@ -155,30 +158,32 @@ func (t *Table) Release(owner Owner) bool {
 }
 
 func (t *Table) drop(owner Owner, w Want) {
-	e := t.nodes[w.Node]
-	if i, ok := slices.BinarySearchFunc(e.holders, owner, compareOwner); ok {
-		e.holders = slices.Delete(e.holders, i, i+1)
-		e.counts[w.Mode]--
+	if e := t.nodes.Get(w.Node); e.holders.Len() == 1 {
+		t.nodes.Delete(&t.owner, w.Node)
+		return
 	}
-	if len(e.holders) == 0 {
-		delete(t.nodes, w.Node)
-	}
+	e := t.own(w.Node)
+	e.holders.Delete(&t.owner, owner)
+	e.counts[w.Mode]--
 }
-
-func compareOwner(h Holder, o Owner) int { return cmp.Compare(h.Owner, o) }
 
 // Holders are the holds on a node, by owner.
 func (t *Table) Holders(id graph.NodeID) []Holder {
-	if e := t.nodes[id]; e != nil {
-		return slices.Clone(e.holders)
+	e := t.nodes.Get(id)
+	if e == nil {
+		return nil
 	}
-	return nil
+	list := make([]Holder, 0, e.holders.Len())
+	for owner, m := range e.holders.Sorted() {
+		list = append(list, Holder{owner, m})
+	}
+	return list
 }
 
 // Strongest is the join of all modes held on a node, NL when it is free.
 func (t *Table) Strongest(id graph.NodeID) mode.Mode {
 	m := mode.NL
-	if e := t.nodes[id]; e != nil {
+	if e := t.nodes.Get(id); e != nil {
 		for held, n := range e.counts {
 			if n > 0 {
 				m = mode.Sup(m, mode.Mode(held))
@@ -190,18 +195,17 @@ func (t *Table) Strongest(id graph.NodeID) mode.Mode {
 
 // Held is the plan of an owner, and whether it holds one.
 func (t *Table) Held(owner Owner) (Plan, bool) {
-	p, ok := t.plans[owner]
-	return p, ok
+	return t.plans.Find(owner)
 }
 
 // Holds says whether an owner's plan names a node.
 func (t *Table) Holds(owner Owner, id graph.NodeID) bool {
-	_, ok := t.plans[owner].Find(id)
+	_, ok := t.plans.Get(owner).Find(id)
 	return ok
 }
 
 // Owners are all who hold something, sorted.
-func (t *Table) Owners() []Owner { return slices.Sorted(maps.Keys(t.plans)) }
+func (t *Table) Owners() []Owner { return t.plans.Keys() }
 
 // Nodes are all nodes that are held, sorted.
-func (t *Table) Nodes() []graph.NodeID { return slices.Sorted(maps.Keys(t.nodes)) }
+func (t *Table) Nodes() []graph.NodeID { return t.nodes.Keys() }
