@@ -1,0 +1,117 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package coordinator
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/journal"
+)
+
+// smallSnapshot is the size in bytes up to which a snapshot costs hardly more
+// than an append.
+const smallSnapshot = 1 << 20
+
+// covered is how far the newest snapshot goes.
+type covered struct {
+	at journal.Index
+	// size is that of the snapshot, since that of the records after it, both in
+	// bytes.
+	size, since int
+}
+
+// due says whether it is time for the next snapshot behind the record at last.
+// Besides the number of records, their size counts: as long as they take less
+// than a snapshot does, writing another costs more than it saves, both now and
+// for who reads it. So snapshots at most double what is written, however large
+// the state is.
+func (c covered) due(last journal.Index, every uint64) bool {
+	return uint64(last-c.at) >= every && c.since >= c.size-smallSnapshot
+}
+
+// maybeSnapshot saves a copy of the state in the background when enough was
+// journalled since the last time.
+func (r *realm) maybeSnapshot() {
+	if r.saving != nil || !r.covered.due(r.last, r.c.config.SnapshotEvery) {
+		return
+	}
+	done := make(chan covered, 1)
+	r.saving = done
+	state, epoch := r.state.Clone(), r.epoch
+	next := covered{at: r.last, size: r.covered.size, since: r.covered.since}
+	go func() {
+		size, err := r.save(r.c.life, state, next.at, epoch)
+		if err != nil {
+			r.c.log.Warn("no snapshot", "index", next.at, "error", err)
+		} else {
+			next.size = size
+		}
+		done <- next // also after an error: try again after as many records
+	}()
+}
+
+// saved takes note of a snapshot, whose since is what it has covered.
+func (r *realm) saved(s covered) {
+	r.saving = nil
+	if s.at > r.covered.at {
+		r.covered = covered{at: s.at, size: s.size, since: max(0, r.covered.since-s.since)}
+	}
+}
+
+// save writes a snapshot, says how large it is, and forgets records that are
+// long covered. It uses nothing of r that changes.
+func (r *realm) save(ctx context.Context, state *admission.State, at journal.Index, epoch journal.Epoch) (int, error) {
+	data, err := state.MarshalJSON() // json.Marshal would read all of it again
+	if err != nil {
+		return 0, fmt.Errorf("write the state: %w", err)
+	}
+	j := r.c.config.Journal
+	if err := j.SaveSnapshot(ctx, epoch, at, bytes.NewReader(data)); err != nil {
+		return 0, err
+	}
+	if keep := journal.Index(r.c.config.Retain); at > keep {
+		return len(data), j.Trim(ctx, epoch, at-keep)
+	}
+	return len(data), nil
+}
+
+// loadSnapshot reads the newest snapshot into state; there may be none.
+func loadSnapshot(ctx context.Context, j journal.Journal, state *admission.State) (covered, error) {
+	at, r, err := j.LoadSnapshot(ctx)
+	if errors.Is(err, journal.ErrNoSnapshot) {
+		return covered{}, nil
+	}
+	if err != nil {
+		return covered{}, fmt.Errorf("load the snapshot: %w", err)
+	}
+	defer r.Close()
+	data, err := readAll(r)
+	if err != nil {
+		return covered{}, fmt.Errorf("load the snapshot: %w", err)
+	}
+	if err := state.UnmarshalJSON(data); err != nil {
+		return covered{}, fmt.Errorf("load the snapshot: %w", newer(err))
+	}
+	if state.Index() != uint64(at) {
+		return covered{}, fmt.Errorf("%w: the snapshot at %d holds the state at %d", journal.ErrCorrupt, at, state.Index())
+	}
+	return covered{at: at, size: len(data)}, nil
+}
+
+// readAll is io.ReadAll without growing where the reader knows an upper bound
+// of what it has.
+func readAll(r io.Reader) ([]byte, error) {
+	sized, ok := r.(interface{ Size() int64 })
+	if !ok {
+		return io.ReadAll(r)
+	}
+	b := bytes.NewBuffer(make([]byte, 0, sized.Size()+bytes.MinRead))
+	_, err := b.ReadFrom(r)
+	return b.Bytes(), err
+}
