@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strconv"
 )
 
 // Record is one entry of the journal: a command and what was decided about it.
@@ -87,7 +88,7 @@ func commandReader(tag string) func(json.RawMessage) (Command, error) {
 	case "declare":
 		return readCommand[Declare]
 	case "submit":
-		return readCommand[Submit]
+		return readSubmit
 	case "start":
 		return readCommand[Start]
 	case "complete":
@@ -221,30 +222,45 @@ func readEvent[T Event](data json.RawMessage) (Event, error) {
 
 // EncodeRecord writes a record as one line of JSON.
 func EncodeRecord(r Record) ([]byte, error) {
-	out := record{Format: Format, Index: r.Index, Now: r.Now, Events: make([]tagged, 0, len(r.Events))}
-	var err error
-	if out.Command, err = tag(commandTag(r.Command), r.Command); err != nil {
+	b := make([]byte, 0, 1024)
+	b = append(b, `{"format":`...)
+	b = strconv.AppendInt(b, Format, 10)
+	b = append(b, `,"index":`...)
+	b = strconv.AppendUint(b, r.Index, 10)
+	b = append(b, `,"now":`...)
+	b = strconv.AppendInt(b, r.Now, 10)
+	b = append(b, `,"command":`...)
+	b, err := appendTagged(b, commandTag(r.Command), brief(r.Command, r.Events))
+	if err != nil {
 		return nil, err
 	}
-	for _, e := range r.Events {
-		t, err := tag(eventTag(e), e)
-		if err != nil {
+	b = append(b, `,"events":[`...)
+	for i, e := range r.Events {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, err = appendTagged(b, eventTag(e), e); err != nil {
 			return nil, err
 		}
-		out.Events = append(out.Events, t)
 	}
-	return json.Marshal(out)
+	return append(b, "]}"...), nil
 }
 
-func tag(name string, v any) (tagged, error) {
+// appendTagged appends the form of tagged to b. A raw message in it would be
+// read once more by package json, which takes longer than to write it.
+func appendTagged(b []byte, name string, v any) ([]byte, error) {
 	if name == "" {
-		return tagged{}, fmt.Errorf("%w: %v has no name in the journal", ErrMalformed, reflect.TypeOf(v))
+		return nil, fmt.Errorf("%w: %v has no name in the journal", ErrMalformed, reflect.TypeOf(v))
 	}
 	data, err := json.Marshal(v)
 	if err != nil {
-		return tagged{}, fmt.Errorf("write %s: %w", name, err)
+		return nil, fmt.Errorf("write %s: %w", name, err)
 	}
-	return tagged{Type: name, Data: data}, nil
+	b = append(b, `{"type":"`...) // names need no escapes
+	b = append(b, name...)
+	b = append(b, `","data":`...)
+	b = append(b, data...)
+	return append(b, '}'), nil
 }
 
 // DecodeRecord is the inverse of EncodeRecord. A format, type or field that
@@ -274,7 +290,8 @@ func DecodeRecord(data []byte) (Record, error) {
 		}
 		r.Events = append(r.Events, e)
 	}
-	return r, nil
+	r.Command, err = whole(r.Command, r.Events)
+	return r, err
 }
 
 func decodeEvent(t tagged) (Event, error) {
