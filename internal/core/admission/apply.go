@@ -35,6 +35,7 @@ func (d *decision) emit(e Event) {
 	if len(d.events) == 0 {
 		d.index++
 		d.now = d.at
+		d.events = make([]Event, 0, 4) // few commands have more
 	}
 	if err := d.fold(e); err != nil {
 		// The state contradicts itself: going on would journal a decision

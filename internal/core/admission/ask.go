@@ -79,13 +79,16 @@ type line struct {
 
 // newLine is an empty line that will ask for about so many nodes.
 func newLine(nodes int) *line {
-	return &line{locks: lock.NewDemand(nodes), buckets: map[escrow.Key]bool{}}
+	return &line{locks: lock.NewDemand(nodes)}
 }
 
 func (l *line) add(a *asked) {
 	l.locks.Add(a.locks)
 	for _, d := range a.demand {
 		if d.Plus > 0 {
+			if l.buckets == nil {
+				l.buckets = map[escrow.Key]bool{}
+			}
 			l.buckets[d.Bucket] = true
 		}
 	}

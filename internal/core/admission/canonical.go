@@ -4,7 +4,6 @@
 package admission
 
 import (
-	"encoding/binary"
 	"maps"
 	"slices"
 
@@ -20,41 +19,25 @@ import (
 // their order the numbers that only matter by their order. See
 // [State.Fingerprint].
 type canonical struct {
-	b        []byte
+	buffer
 	abstract bool
-	indexes  ranks       // only when abstract
-	tickets  ranks       // only when abstract
-	last     *graph.Node // the one written before, if any
+	indexes  ranks // only when abstract
+	tickets  ranks // only when abstract
 }
 
 // ranks are numbers of which the order is all that counts: distinct and sorted.
 type ranks []uint64
 
+// of is the rank of a number.
+func (r ranks) of(v uint64) uint64 {
+	at, _ := slices.BinarySearch(r, v)
+	return uint64(at)
+}
+
 func (r *ranks) add(v uint64) {
 	if at, found := slices.BinarySearch(*r, v); !found {
 		*r = slices.Insert(*r, at, v)
 	}
-}
-
-func (c *canonical) number(v uint64) {
-	if v < 0x80 {
-		c.b = append(c.b, byte(v))
-		return
-	}
-	c.b = binary.AppendUvarint(c.b, v)
-}
-
-func (c *canonical) text(s string) {
-	c.number(uint64(len(s)))
-	c.b = append(c.b, s...)
-}
-
-func (c *canonical) flag(v bool) {
-	if v {
-		c.b = append(c.b, 1)
-		return
-	}
-	c.b = append(c.b, 0)
 }
 
 // time is abstract up to whether it was reached.
@@ -77,8 +60,7 @@ func (c *canonical) token(v uint64) {
 
 func (c *canonical) index(v uint64) {
 	if c.abstract {
-		i, _ := slices.BinarySearch(c.indexes, v)
-		v = uint64(i)
+		v = c.indexes.of(v)
 	}
 	c.number(v)
 }
@@ -161,7 +143,7 @@ func (c *canonical) effects(list escrow.Effects) {
 	c.number(uint64(len(list)))
 	for _, e := range list {
 		c.text(string(e.Bucket))
-		c.b = binary.AppendVarint(c.b, e.Amount)
+		c.amount(e.Amount)
 	}
 }
 
@@ -185,14 +167,11 @@ func (c *canonical) planned(p Planned) {
 func (c *canonical) capacity(s *State) {
 	var index func(uint64) uint64
 	if c.abstract {
-		index = func(i uint64) uint64 {
-			at, _ := slices.BinarySearch(c.indexes, i)
-			return uint64(at)
-		}
+		index = c.indexes.of
 	}
-	c.b = s.escrow.AppendCanonical(c.b, index)
+	c.raw(s.escrow.AppendCanonical(nil, index))
 	c.number(uint64(s.read.Len()))
-	for k, at := range s.read.Sorted() {
+	for k, at := range s.read.Sorted {
 		c.text(string(k))
 		c.time(at)
 	}
@@ -200,12 +179,12 @@ func (c *canonical) capacity(s *State) {
 
 func (c *canonical) claims(s *State) {
 	c.number(uint64(s.plans.Len()))
-	for id, p := range s.plans.Sorted() {
+	for id, p := range s.plans.Sorted {
 		c.text(string(id))
 		c.text(p.marks())
 	}
 	c.number(uint64(s.claims.Len()))
-	for _, x := range s.claims.Sorted() {
+	for _, x := range s.claims.Sorted {
 		c.text(string(x.ID))
 		c.text(string(x.Plan))
 		c.calls(x.Calls)
@@ -254,7 +233,7 @@ func (c *canonical) blockers(list []Blocker) {
 		if x := b.Capacity; x != nil {
 			c.text(string(x.Bucket))
 			for _, n := range []int64{x.Limit, x.Used, x.Reserved, x.Theirs, x.Doubt, x.Asked} {
-				c.b = binary.AppendVarint(c.b, n)
+				c.amount(n)
 			}
 			c.flag(x.Hopeless)
 		}
@@ -263,7 +242,7 @@ func (c *canonical) blockers(list []Blocker) {
 
 func (c *canonical) tx(e *entry) {
 	c.text(string(e.ID))
-	c.b = append(c.b, e.digest[:]...)
+	c.raw(e.digest[:])
 	if !c.abstract {
 		c.request(&e.Request)
 	}
@@ -289,48 +268,43 @@ func (c *canonical) tx(e *entry) {
 	}
 }
 
-// node writes a node. Its texts are often those of the node before, and are left
-// out then.
-func (c *canonical) node(n *graph.Node) {
+// node writes a node by itself.
+func (c *canonical) node(n *graph.Node) { c.nodeAfter(&graph.Node{}, n) }
+
+// nodeAfter writes a node that follows another one. Its texts are often those of
+// the one before, and are left out then.
+func (c *canonical) nodeAfter(last, n *graph.Node) {
 	c.text(string(n.ID))
-	at := len(c.b)
-	c.b = append(c.b, 0, 0)
-	last := c.last
-	if last == nil {
-		last = &graph.Node{}
-	}
-	same := c.unless(0, string(n.Parent), string(last.Parent)) |
-		c.unless(1, string(n.Kind), string(last.Kind)) |
-		c.unless(2, n.Type, last.Type) |
-		c.unless(3, string(n.Lifecycle), string(last.Lifecycle)) |
-		c.unless(4, n.Owner, last.Owner) |
-		c.unless(5, n.Address, last.Address) |
-		c.unless(6, n.Digest, last.Digest) |
-		c.unless(7, n.DeclaredBy, last.DeclaredBy) |
-		c.unless(8, n.ChangedBy, last.ChangedBy) |
-		c.unless(9, string(n.BoundTo), string(last.BoundTo)) |
-		c.unless(10, string(n.Collides), string(last.Collides))
-	binary.LittleEndian.PutUint16(c.b[at:], same)
+	c.unless(string(n.Parent), string(last.Parent))
+	c.unless(string(n.Kind), string(last.Kind))
+	c.unless(n.Type, last.Type)
+	c.unless(string(n.Lifecycle), string(last.Lifecycle))
+	c.unless(n.Owner, last.Owner)
+	c.unless(n.Address, last.Address)
+	c.unless(n.Digest, last.Digest)
+	c.unless(n.DeclaredBy, last.DeclaredBy)
+	c.unless(n.ChangedBy, last.ChangedBy)
+	c.unless(string(n.BoundTo), string(last.BoundTo))
+	c.unless(string(n.Collides), string(last.Collides))
 	c.number(n.Version)
 	c.number(n.Incarnation)
 	c.time(n.LifeAt)
 	c.time(n.ObservedAt)
 	c.index(n.ChangedIndex)
 	c.number(n.ChangedFrom)
-	c.last = n
 	if !c.abstract {
 		c.history(n.History)
 	}
 }
 
-// unless writes a text unless it is the same as the last one; then it returns
-// the bit that says so.
-func (c *canonical) unless(bit int, s, last string) uint16 {
+// unless writes a text, or only that it is the same as the last one.
+func (c *canonical) unless(s, last string) {
 	if s == last {
-		return 1 << bit
+		c.byte(0)
+		return
 	}
+	c.byte(1)
 	c.text(s)
-	return 0
 }
 
 func (c *canonical) history(list []graph.Change) {

@@ -35,7 +35,7 @@ type Claim struct {
 // Claims are the active claims, by id.
 func (s *State) Claims() []Claim {
 	list := make([]Claim, 0, s.claims.Len())
-	for _, c := range s.claims.All() {
+	for _, c := range s.claims.All {
 		list = append(list, *c)
 	}
 	slices.SortFunc(list, func(a, b Claim) int { return cmp.Compare(a.ID, b.ID) })
@@ -45,7 +45,7 @@ func (s *State) Claims() []Claim {
 // claimsOf are the active claims of a plan, by id.
 func (s *State) claimsOf(plan TxID) []*Claim {
 	var list []*Claim
-	for _, c := range s.claims.All() {
+	for _, c := range s.claims.All {
 		if c.Plan == plan {
 			list = append(list, c)
 		}
@@ -154,7 +154,7 @@ func (s *State) claimOn(session SessionID, w lock.Want) (ClaimID, lock.Want) {
 // exclude each other.
 func (s *State) hold(session SessionID) error {
 	var plans []lock.Plan
-	for _, c := range s.claims.All() {
+	for _, c := range s.claims.All {
 		if s.txs.Get(c.Plan).Session == session {
 			plans = append(plans, c.Locks)
 		}

@@ -235,7 +235,7 @@ func TestHashSeesEveryField(t *testing.T) {
 		hash := func() string {
 			var c canonical
 			probe.write(&c, base.Interface())
-			return string(c.b)
+			return string(c.bytes())
 		}
 		before := hash()
 		leaves := 0

@@ -5,14 +5,16 @@ package admission
 
 import (
 	"crypto/sha256"
+
+	"github.com/tfweaver/tfweaver/internal/core/graph"
 )
 
 // Hash identifies the state: two states with one hash will decide alike for
 // ever and report alike.
 func (s *State) Hash() [32]byte {
-	c := canonical{b: make([]byte, 0, 4096)}
+	var c canonical
 	s.write(&c)
-	return sha256.Sum256(c.b)
+	return sha256.Sum256(c.bytes())
 }
 
 // Fingerprint is a coarser Hash for the exploration of the state space. It
@@ -21,14 +23,14 @@ func (s *State) Hash() [32]byte {
 // began) that have to keep their place in that order. Two states with one
 // fingerprint decide alike as long as no lease runs out in only one of them.
 func (s *State) Fingerprint(marks ...uint64) [32]byte {
-	c := canonical{b: make([]byte, 0, 2048), abstract: true, indexes: make(ranks, 0, 32), tickets: make(ranks, 0, 16)}
+	c := canonical{abstract: true, indexes: make(ranks, 0, 16), tickets: make(ranks, 0, 8)}
 	for _, m := range marks {
 		c.indexes.add(m)
 	}
-	for n := range s.graph.ByID() {
+	for n := range s.graph.ByID {
 		c.indexes.add(n.ChangedIndex)
 	}
-	for _, e := range s.txs.All() {
+	for _, e := range s.txs.All {
 		c.indexes.add(e.StartedIndex)
 		if !e.Status.Final() || e.Status == Stale {
 			c.tickets.add(e.Ticket)
@@ -42,7 +44,7 @@ func (s *State) Fingerprint(marks ...uint64) [32]byte {
 		c.index(m)
 	}
 	s.write(&c)
-	return sha256.Sum256(c.b)
+	return sha256.Sum256(c.bytes())
 }
 
 // write writes everything that is not derived from something else.
@@ -54,20 +56,22 @@ func (s *State) write(c *canonical) {
 		c.number(s.token)
 	}
 	c.number(uint64(s.graph.Len()))
-	for n := range s.graph.ByID() {
-		c.node(n)
+	last := &graph.Node{}
+	for n := range s.graph.ByID {
+		c.nodeAfter(last, n)
+		last = n
 	}
 	c.edges(s.graph.Edges())
 	c.number(uint64(s.sessions.Len()))
-	for _, x := range s.sessions.Sorted() {
+	for _, x := range s.sessions.Sorted {
 		c.seat(x)
 	}
 	c.number(uint64(s.intents.Len()))
-	for _, x := range s.intents.Sorted() {
+	for _, x := range s.intents.Sorted {
 		c.intent(x)
 	}
 	c.number(uint64(s.txs.Len()))
-	for _, x := range s.txs.Sorted() {
+	for _, x := range s.txs.Sorted {
 		c.tx(x)
 	}
 	c.capacity(s)
@@ -83,7 +87,7 @@ func (s *State) write(c *canonical) {
 // digest identifies a request. The key is part of it, so that a repeated
 // Submit is recognised by its content.
 func digest(r *Request) [32]byte {
-	c := canonical{b: make([]byte, 0, 2048)}
+	var c canonical
 	c.request(r)
-	return sha256.Sum256(c.b)
+	return sha256.Sum256(c.bytes())
 }

@@ -87,12 +87,12 @@ func (s *State) revive(tx *Tx) {
 			c.phases[j] = pending
 		}
 	}
-	for _, e := range s.txs.All() {
+	for _, e := range s.txs.All {
 		if j := c.find(e.Call); e.Plan == tx.Plan && e.ID != tx.ID && e.failed() && c.phases[j] == pending {
 			c.phases[j] = dead
 		}
 	}
-	for _, e := range s.txs.All() {
+	for _, e := range s.txs.All {
 		if e.Plan == tx.Plan && e.ID != tx.ID && (e.failed() || e.Status == Uncertain) {
 			c.spread(c.find(e.Call))
 		}

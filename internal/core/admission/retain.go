@@ -76,7 +76,7 @@ func (s *State) compact() {
 // forgetSlim forgets the slim transactions of a session that has ended.
 func (s *State) forgetSlim(id SessionID) {
 	var list []*entry
-	for _, e := range s.txs.All() {
+	for _, e := range s.txs.All {
 		if e.slim && e.Session == id {
 			list = append(list, e)
 		}

@@ -88,7 +88,7 @@ func (d *decision) closeSession(c CloseSession) error {
 
 func (d *decision) expire() error {
 	var over []SessionID
-	for id, x := range d.sessions.All() {
+	for id, x := range d.sessions.All {
 		if x.EndedAt == 0 && x.Expires <= d.at {
 			over = append(over, id)
 		}

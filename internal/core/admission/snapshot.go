@@ -58,10 +58,10 @@ func (s *State) MarshalJSON() ([]byte, error) {
 	out := snapshot{
 		Format: Format, Index: s.index, Now: s.now, Ticket: s.ticket, Token: s.token,
 		Graph: s.graph, Retired: s.retired.Items(), Capacity: s.escrow,
-		Read:   maps.Collect(s.read.All()),
+		Read:   maps.Collect(s.read.All),
 		Phases: map[TxID]string{}, Claims: s.Claims(),
 	}
-	for id, p := range s.plans.All() {
+	for id, p := range s.plans.All {
 		out.Phases[id] = p.marks()
 	}
 	for _, id := range s.sessions.Keys() {

@@ -250,7 +250,7 @@ func (s *State) Intents(session SessionID) []Intent {
 // Transactions are all known transactions, by ticket.
 func (s *State) Transactions() []Tx {
 	list := make([]Tx, 0, s.txs.Len())
-	for _, e := range s.txs.All() {
+	for _, e := range s.txs.All {
 		list = append(list, e.Tx)
 	}
 	slices.SortFunc(list, func(a, b Tx) int {
@@ -265,7 +265,7 @@ func (s *State) Waiting() []TxID { return slices.Clone(s.queue.Items()) }
 // NextDeadline is the earliest end of a lease; ok is false when no session
 // lives.
 func (s *State) NextDeadline() (at int64, ok bool) {
-	for _, x := range s.sessions.All() {
+	for _, x := range s.sessions.All {
 		if x.EndedAt == 0 && (!ok || x.Expires < at) {
 			at, ok = x.Expires, true
 		}
@@ -289,7 +289,7 @@ func (s *State) change(id TxID, f func(*entry)) {
 // active are the transactions of a session that are not final, by ticket.
 func (s *State) active(id SessionID) []*entry {
 	var list []*entry
-	for _, e := range s.txs.All() {
+	for _, e := range s.txs.All {
 		if e.Session == id && !e.Status.Final() {
 			list = append(list, e)
 		}

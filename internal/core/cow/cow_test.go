@@ -61,7 +61,7 @@ func (b *book) change(r *rand.Rand) {
 
 func (b *book) check(t *testing.T) {
 	t.Helper()
-	for name, got := range map[string]map[string]int{"map": maps.Collect(b.byKey.All()), "hash": maps.Collect(b.hash.All())} {
+	for name, got := range map[string]map[string]int{"map": maps.Collect(b.byKey.All), "hash": maps.Collect(b.hash.All)} {
 		if d := cmp.Diff(b.model, got); d != "" {
 			t.Fatalf("%s: %s", name, d)
 		}
@@ -71,7 +71,7 @@ func (b *book) check(t *testing.T) {
 	}
 	keys := slices.Sorted(maps.Keys(b.model))
 	var sorted []string
-	for k, v := range b.byKey.Sorted() {
+	for k, v := range b.byKey.Sorted {
 		if sorted = append(sorted, k); v != b.model[k] || b.byKey.Get(k) != v || !b.byKey.Has(k) {
 			t.Fatalf("%s is %d", k, v)
 		}

@@ -3,10 +3,7 @@
 
 package cow
 
-import (
-	"iter"
-	"maps"
-)
+import "maps"
 
 // Hash is a hash map. The zero value is empty.
 type Hash[K comparable, V any] struct {
@@ -51,5 +48,12 @@ func (h *Hash[K, V]) own(o *Owner) {
 	h.owner = me
 }
 
-// All iterates in no particular order. The map must not be changed meanwhile.
-func (h *Hash[K, V]) All() iter.Seq2[K, V] { return maps.All(h.entries) }
+// All is an iterator in no particular order. The map must not be changed
+// meanwhile.
+func (h *Hash[K, V]) All(yield func(K, V) bool) {
+	for k, v := range h.entries {
+		if !yield(k, v) {
+			return
+		}
+	}
+}

@@ -5,7 +5,6 @@ package cow
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"slices"
 )
@@ -116,35 +115,34 @@ func (m *Map[K, V]) Delete(o *Owner, k K) {
 	}
 }
 
-// All iterates in no particular order. The map must not be changed meanwhile.
-func (m *Map[K, V]) All() iter.Seq2[K, V] {
+// All is an iterator in no particular order. The map must not be changed
+// meanwhile.
+func (m *Map[K, V]) All(yield func(K, V) bool) {
 	if m.hash.Len() > 0 {
-		return m.hash.All()
+		m.hash.All(yield)
+		return
 	}
-	return m.list.all()
+	m.list.all(yield)
 }
 
-func (s *sorted[K, V]) all() iter.Seq2[K, V] {
-	return func(yield func(K, V) bool) {
-		for i := range s.entries {
-			if !yield(s.entries[i].key, s.entries[i].value) {
-				return
-			}
+func (s *sorted[K, V]) all(yield func(K, V) bool) {
+	for i := range s.entries {
+		if !yield(s.entries[i].key, s.entries[i].value) {
+			return
 		}
 	}
 }
 
-// Sorted iterates in the order of the keys. The map must not be changed
+// Sorted is an iterator in the order of the keys. The map must not be changed
 // meanwhile.
-func (m *Map[K, V]) Sorted() iter.Seq2[K, V] {
+func (m *Map[K, V]) Sorted(yield func(K, V) bool) {
 	if m.hash.Len() == 0 {
-		return m.list.all()
+		m.list.all(yield)
+		return
 	}
-	return func(yield func(K, V) bool) {
-		for _, k := range m.Keys() {
-			if !yield(k, m.hash.Get(k)) {
-				return
-			}
+	for _, k := range m.Keys() {
+		if !yield(k, m.hash.Get(k)) {
+			return
 		}
 	}
 }

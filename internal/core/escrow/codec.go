@@ -116,13 +116,13 @@ func (t *Table) restoreHold(s savedHold) error {
 // only; in no particular order.
 func (t *Table) Indexes() []uint64 {
 	var list []uint64
-	for _, b := range t.buckets.All() {
+	for _, b := range t.buckets.All {
 		list = append(list, b.began, b.at, b.horizon)
 		for _, l := range b.ended {
 			list = append(list, l.Index)
 		}
 	}
-	for _, h := range t.holds.All() {
+	for _, h := range t.holds.All {
 		for _, c := range h.calls {
 			list = append(list, c.Started)
 		}
@@ -140,12 +140,12 @@ func (t *Table) AppendCanonical(to []byte, index func(uint64) uint64) []byte {
 	}
 	c := canonical{b: to, index: index}
 	c.number(uint64(t.buckets.Len()))
-	for k, b := range t.buckets.Sorted() {
+	for k, b := range t.buckets.Sorted {
 		c.text(string(k))
 		c.bucket(b)
 	}
 	c.number(uint64(t.holds.Len()))
-	for o, h := range t.holds.Sorted() {
+	for o, h := range t.holds.Sorted {
 		c.text(string(o))
 		c.calls(h.calls)
 	}

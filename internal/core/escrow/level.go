@@ -45,7 +45,7 @@ func (t *Table) Level(k Key) Level {
 
 func (t *Table) doubt(k Key, b *bucket) int64 {
 	var n int64
-	for _, h := range t.holds.All() {
+	for _, h := range t.holds.All {
 		for _, c := range h.calls {
 			if b.ambiguous(c.Started) {
 				n += max(c.Effects.Amount(k), 0)
@@ -99,7 +99,7 @@ func (t *Table) OnlyUncertain(d Demand) bool {
 func (t *Table) certainFrees(k Key) int64 {
 	b := t.buckets.Get(k)
 	var total int64
-	for _, h := range t.holds.All() {
+	for _, h := range t.holds.All {
 		if _, ok := h.sum(k); ok {
 			total += h.cut(func(c Held) bool { return c.Uncertain }).extreme(k, &b, -1, active)
 		}

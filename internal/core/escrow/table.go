@@ -110,7 +110,7 @@ func (t *Table) Observe(k Key, o Observation) (bool, error) {
 
 // Forget drops a bucket with the resource it belonged to.
 func (t *Table) Forget(k Key) error {
-	for owner, h := range t.holds.All() {
+	for owner, h := range t.holds.All {
 		if _, ok := h.sum(k); ok {
 			return fmt.Errorf("%s: %w by %s", k, ErrBusy, owner)
 		}
@@ -262,7 +262,7 @@ type Share struct {
 // Shares are the holds on a bucket, by owner.
 func (t *Table) Shares(k Key) []Share {
 	var list []Share
-	for owner, h := range t.holds.All() {
+	for owner, h := range t.holds.All {
 		if s, ok := h.sum(k); ok {
 			list = append(list, Share{Owner: owner, Plus: s.plus, Minus: s.minus, Uncertain: h.uncertain(k)})
 		}

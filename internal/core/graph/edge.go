@@ -93,7 +93,7 @@ func (g *Graph) SetEdges(id NodeID, edges []Edge) bool {
 // Edges are all references, sorted by origin, target and kind.
 func (g *Graph) Edges() []Edge {
 	all := make([]Edge, 0, g.count)
-	for _, l := range g.out.All() {
+	for _, l := range g.out.All {
 		all = append(all, l.Items()...)
 	}
 	slices.SortFunc(all, compareEdges)

@@ -143,7 +143,7 @@ func (g *Graph) walk(id NodeID, yield func(*Node) bool) bool {
 		return false
 	}
 	family := g.children.Get(id)
-	for c := range family.Sorted() {
+	for c := range family.Sorted {
 		if !g.walk(c, yield) {
 			return false
 		}
@@ -155,7 +155,7 @@ func (g *Graph) walk(id NodeID, yield func(*Node) bool) bool {
 func (g *Graph) Nodes() iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		roots := g.children.Get("")
-		for r := range roots.Sorted() {
+		for r := range roots.Sorted {
 			if !g.walk(r, yield) {
 				return
 			}
@@ -163,13 +163,11 @@ func (g *Graph) Nodes() iter.Seq[*Node] {
 	}
 }
 
-// ByID iterates over all nodes by their ids.
-func (g *Graph) ByID() iter.Seq[*Node] {
-	return func(yield func(*Node) bool) {
-		for _, n := range g.nodes.Sorted() {
-			if !yield(n) {
-				return
-			}
+// ByID is an iterator over all nodes in the order of their ids.
+func (g *Graph) ByID(yield func(*Node) bool) {
+	for _, n := range g.nodes.Sorted {
+		if !yield(n) {
+			return
 		}
 	}
 }

@@ -13,21 +13,41 @@ import (
 // Demand is what a set of plans asks for, held or not. It answers in the
 // length of one plan whether that plan clashes with any of the set.
 type Demand struct {
+	plans []Plan // while they are few: comparing with each is quicker then
 	nodes map[graph.NodeID]*counts
 	block []counts // room for the next nodes
+	room  int      // for so many nodes
 }
+
+// few is how many plans are compared one by one.
+const few = 4
 
 // counts is how many want a node in each mode.
 type counts [mode.X + 1]int32
 
-// Nodes is how many nodes are asked for.
-func (d *Demand) Nodes() int { return len(d.nodes) }
+// Nodes is about how many nodes are asked for: exactly where they are many.
+func (d *Demand) Nodes() int { return max(len(d.nodes), few*len(d.plans)) }
 
 // NewDemand is the demand of nobody, with room for so many nodes.
-func NewDemand(nodes int) *Demand { return &Demand{nodes: make(map[graph.NodeID]*counts, nodes)} }
+func NewDemand(nodes int) *Demand { return &Demand{room: nodes} }
 
 // Add puts a plan into the set.
 func (d *Demand) Add(plan Plan) {
+	if d.nodes == nil && len(d.plans) < few {
+		d.plans = append(d.plans, plan)
+		return
+	}
+	if d.nodes == nil {
+		d.nodes = make(map[graph.NodeID]*counts, d.room)
+		for _, p := range d.plans {
+			d.count(p)
+		}
+		d.plans = nil
+	}
+	d.count(plan)
+}
+
+func (d *Demand) count(plan Plan) {
 	for _, w := range plan {
 		n := d.nodes[w.Node]
 		if n == nil {
@@ -50,6 +70,14 @@ func (d *Demand) fresh() *counts {
 
 // Free says whether the plan is compatible with every plan of the set.
 func (d *Demand) Free(plan Plan) bool {
+	for _, p := range d.plans {
+		if _, _, found := p.Clash(plan); found {
+			return false
+		}
+	}
+	if d.nodes == nil {
+		return true
+	}
 	for _, w := range plan {
 		n := d.nodes[w.Node]
 		if n == nil {

@@ -101,7 +101,7 @@ func (t *Table) Conflicts(owner Owner, plan Plan) []Conflict {
 		if e == nil || e.admits(w.Mode) {
 			continue
 		}
-		for holder, m := range e.holders.Sorted() {
+		for holder, m := range e.holders.Sorted {
 			if holder == owner || mode.Compatible(m, w.Mode) {
 				continue
 			}
@@ -174,7 +174,7 @@ func (t *Table) Holders(id graph.NodeID) []Holder {
 		return nil
 	}
 	list := make([]Holder, 0, e.holders.Len())
-	for owner, m := range e.holders.Sorted() {
+	for owner, m := range e.holders.Sorted {
 		list = append(list, Holder{owner, m})
 	}
 	return list
