@@ -1,0 +1,186 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+//go:build linux
+
+package crash
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tfweaver/tfweaver/internal/journal"
+	"github.com/tfweaver/tfweaver/internal/journal/bboltjournal"
+)
+
+// live plays a life in a folder, in a process of its own.
+func live(dir, which string) int {
+	l := &life{
+		ctx: context.Background(), told: os.Stdout,
+		open: func() (journal.Journal, error) { return bboltjournal.Open(dir) },
+	}
+	play := l.short
+	if which == "long" {
+		play = func() error { return l.long(70) }
+	}
+	if err := play(); err != nil {
+		fmt.Fprintln(os.Stderr, which, "life:", err)
+		return 1
+	}
+	return 0
+}
+
+// moment is right before one step.
+type moment struct {
+	number int
+	next   op
+	files  map[string]map[string][]byte // by how they were left
+	heard  *witness
+}
+
+// moments are those of a whole life, and what a crash at each leaves.
+func moments(t *testing.T, dir string, tr *trace, rounds int, random *rand.Rand) (list []moment, images int) {
+	t.Helper()
+	d, w, seen := newDisk(dir), newWitness(), map[[32]byte]bool{}
+	told := 0
+	for _, o := range append(slices.Clone(tr.ops), op{action: closing, path: "the end"}) {
+		if o.action == say {
+			told++
+			if err := w.hear(string(o.data)); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		m := moment{number: len(list) + 1, next: o, files: map[string]map[string][]byte{}, heard: w.copy()}
+		add := func(how string, files map[string][]byte) {
+			if id := digest(told, files); !seen[id] { // else it was judged already
+				seen[id] = true
+				m.files[how] = files
+				images++
+			}
+		}
+		add("lost", d.lost())
+		add("kept", d.kept())
+		for i := range rounds {
+			add(fmt.Sprint("torn", i+1), d.torn(random))
+		}
+		list = append(list, m)
+		d.do(o)
+	}
+	return list, images
+}
+
+func digest(told int, files map[string][]byte) [32]byte {
+	h := sha256.New()
+	fmt.Fprintln(h, told)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintln(h, name, len(files[name]))
+		h.Write(files[name])
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// observed is a life that was watched to its end.
+func observed(t *testing.T, dir, which string) *trace {
+	t.Helper()
+	tr, err := follow(dir, 0, "live", dir, which)
+	if err != nil || !tr.ended || tr.exit != 0 {
+		t.Fatalf("the %s life ended with %d: %v", which, tr.exit, err)
+	}
+	return tr
+}
+
+// kinds counts the steps by what they do.
+func kinds(tr *trace) string {
+	counts := map[action]int{}
+	for _, o := range tr.ops {
+		counts[o.action]++
+	}
+	delete(counts, say)
+	var all []string
+	for _, a := range slices.Sorted(maps.Keys(counts)) {
+		all = append(all, fmt.Sprint(a, " ", counts[a]))
+	}
+	return strings.Join(all, ", ")
+}
+
+// TestPowerCutBeforeAnyStep judges what a crash leaves before each step of a long
+// life.
+func TestPowerCutBeforeAnyStep(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "state")
+	tr := observed(t, dir, "long")
+	number := setting(t, "CRASH_SEED", int(rand.Uint32()))
+	t.Logf("CRASH_SEED=%d", number)
+	random := rand.New(rand.NewPCG(uint64(number), 1))
+	list, images := moments(t, dir, tr, setting(t, "CRASH_ROUNDS", 1), random)
+	t.Logf("%d steps (%s), %d records, %d folders to judge", len(list)-1, kinds(tr), len(list[len(list)-1].heard.log), images)
+	for _, m := range list {
+		for how, files := range m.files {
+			t.Run(fmt.Sprintf("%03d %s, %s", m.number, m.next, how), func(t *testing.T) {
+				t.Parallel()
+				left, err := build(t.TempDir(), dir, files)
+				if err != nil {
+					t.Fatal(err)
+				}
+				judge(t, m.heard, left)
+			})
+		}
+	}
+}
+
+// judge judges a folder.
+func judge(t *testing.T, w *witness, dir string) {
+	t.Helper()
+	j, err := bboltjournal.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.judge(t.Context(), j); err != nil {
+		t.Error(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 || list[0].Name() != bboltjournal.FileName {
+		t.Errorf("left behind: %v, %v", list, err)
+	}
+}
+
+// TestKilledBeforeAnyStep kills a process right before each step of a life.
+func TestKilledBeforeAnyStep(t *testing.T) {
+	t.Parallel()
+	which := "short"
+	if setting(t, "CRASH_ALL", 0) != 0 {
+		which = "long"
+	}
+	tr := observed(t, filepath.Join(t.TempDir(), "state"), which)
+	t.Logf("%d steps (%s)", tr.steps(), kinds(tr))
+	for n := 1; n <= tr.steps(); n++ {
+		t.Run(fmt.Sprintf("%03d", n), func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "state")
+			tr, err := follow(dir, n, "live", dir, which)
+			if err != nil || tr.ended && (which == "short" || tr.exit != 0) {
+				t.Fatalf("it was not killed, and ended with %d: %v", tr.exit, err)
+			}
+			w := newWitness()
+			for _, o := range tr.ops {
+				if o.action == say {
+					if err := w.hear(string(o.data)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			judge(t, w, dir)
+		})
+	}
+}
