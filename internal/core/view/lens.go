@@ -4,7 +4,9 @@
 package view
 
 import (
+	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
@@ -42,6 +44,16 @@ func (a Access) String() string {
 
 // MarshalText writes the word.
 func (a Access) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads the word.
+func (a *Access) UnmarshalText(b []byte) error {
+	i := slices.Index(accessNames[:], string(b))
+	if i < 0 {
+		return fmt.Errorf("%w: access %q", ErrPolicy, b)
+	}
+	*a = Access(i)
+	return nil
+}
 
 // Allows says whether an action on a node of this access is allowed. To create
 // something is asked of what it is created in.
@@ -223,6 +235,20 @@ func wider(a, b Parents) Parents {
 	case a == NoParents:
 		return b
 	case b == NoParents:
+		return a
+	default:
+		return Names
+	}
+}
+
+// narrower is the one of two visibilities that shows less.
+func narrower(a, b Parents) Parents {
+	switch {
+	case a == NoParents || b == NoParents:
+		return NoParents
+	case a == Full:
+		return b
+	case b == Full:
 		return a
 	default:
 		return Names

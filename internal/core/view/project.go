@@ -151,16 +151,21 @@ func (p *projection) name(by relation, id admission.SessionID) string {
 }
 
 func (h held) compare(o held) int {
-	claim := func(b bool) int {
-		if b {
-			return 1
-		}
-		return 0
-	}
 	return cmp.Or(
 		cmp.Compare(h.node, o.node), cmp.Compare(h.facet, o.facet), cmp.Compare(h.by, o.by),
-		cmp.Compare(claim(h.claim), claim(o.claim)),
+		compareBool(h.claim, o.claim),
 	)
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	default:
+		return -1
+	}
 }
 
 // merge makes one lock of those of one holder on one thing, so that the locks of

@@ -32,7 +32,8 @@ type seen struct {
 	// share is the place of the share that shows it, -1 for none.
 	share int
 	// bare: the node is shared, and nothing is known of it. It looks the same
-	// whether or not anybody has named it yet.
+	// whether or not anybody has named it yet. Of realms, of which nothing is
+	// ever known, it is no secret that somebody works in them.
 	bare bool
 }
 
@@ -69,12 +70,12 @@ func (c *scope) look(n *graph.Node, also bool) {
 	}
 	x := seen{share: -1}
 	x.access, x.parents, x.share = c.lens.shareOf(c.g, n)
-	if x.bare = x.access != Hidden && n.Lifecycle == graph.Unknown && n.Version == 0; x.bare {
+	if x.bare = x.access != Hidden && n.Lifecycle == graph.Unknown && n.Version == 0 && n.Kind != graph.Realm; x.bare {
 		if _, direct := c.lens.direct[n.ID]; !direct {
 			x = seen{share: -1} // whether somebody named it is not told
 		}
 	}
-	if also {
+	if also && x.access == Hidden {
 		mine = max(mine, Named)
 	}
 	if mine != Hidden {
@@ -152,18 +153,17 @@ func (c *scope) bare() {
 	}
 }
 
-// above adds what may be seen of the ancestors.
+// above adds what may be seen of the ancestors. What is above a shared node is
+// for its share to say, also towards those who have something of their own in it.
 func (c *scope) above() {
 	for _, id := range c.order { // what is added needs no look itself
 		x := c.nodes[id]
-		if x.bare || x.parents == NoParents {
-			continue
-		}
-		a := Named
-		if x.parents == Full {
-			a = Readable
-		}
-		for up, ok := c.g.Parent(id); ok; up, ok = c.g.Parent(up) {
+		show := x.parents
+		for up, ok := c.g.Parent(id); ok && show != NoParents && !x.bare; up, ok = c.g.Parent(up) {
+			a := Named
+			if show == Full {
+				a = Readable
+			}
 			old, there := c.nodes[up]
 			if !there {
 				c.see(up, seen{access: a, share: -1})
@@ -171,6 +171,9 @@ func (c *scope) above() {
 			}
 			old.access, old.bare = max(old.access, a), false
 			c.nodes[up] = old
+			if old.share >= 0 && old.access < Own {
+				show = narrower(show, old.parents)
+			}
 		}
 	}
 }
