@@ -7,6 +7,7 @@ package crash
 
 import (
 	"bytes"
+	"errors"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -70,25 +71,24 @@ func (d *disk) do(o op) {
 		}
 	case write, truncate:
 		if file != nil { // it may have been unlinked
-			file.seen = o.onto(file.seen)
+			file.seen = o.onto(bytes.Clone(file.seen)) // it may be safe, or handed out
 			file.since = append(file.since, o)
 		}
 	case mkdir, lock, closing, say:
 	}
 }
 
-// onto is a content after a write or truncation.
+// onto is a content after a write or truncation, which it may share.
 func (o op) onto(content []byte) []byte {
 	end := int(o.at) + len(o.data)
 	if o.action == truncate {
-		return append(bytes.Clone(content[:min(len(content), end)]), make([]byte, max(0, end-len(content)))...)
+		content = content[:min(len(content), end)]
 	}
-	out := bytes.Clone(content)
-	if end > len(out) {
-		out = append(out, make([]byte, end-len(out))...)
+	if end > len(content) {
+		content = append(content, make([]byte, end-len(content))...)
 	}
-	copy(out[o.at:], o.data)
-	return out
+	copy(content[o.at:], o.data)
+	return content
 }
 
 // lost is the folder when nothing is left that was not synchronised.
@@ -142,19 +142,34 @@ func (f *inode) torn(random *rand.Rand) []byte {
 	return content
 }
 
-// build makes a folder with these files, and returns it.
-func build(dir, original string, files map[string][]byte) (string, error) {
-	target := filepath.Join(dir, "state")
+// build makes a folder with these files.
+func build(target, original string, files map[string][]byte) error {
 	if err := os.Mkdir(target, 0o700); err != nil {
-		return "", err
+		return err
 	}
 	for name, content := range files {
 		if !strings.HasPrefix(name, original+"/") {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(target, filepath.Base(name)), content, 0o600); err != nil {
-			return "", err
+		if err := sparse(filepath.Join(target, filepath.Base(name)), content); err != nil {
+			return err
 		}
 	}
-	return target, nil
+	return nil
+}
+
+// sparse writes a file without its zeros, which take no time to read, either.
+func sparse(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	const page = 4096
+	zeros := make([]byte, page)
+	for at := 0; at < len(content) && err == nil; at += page {
+		if part := content[at:min(at+page, len(content))]; !bytes.Equal(part, zeros[:len(part)]) {
+			_, err = f.WriteAt(part, int64(at))
+		}
+	}
+	return errors.Join(err, f.Truncate(int64(len(content))), f.Close())
 }

@@ -7,14 +7,16 @@ package crash
 
 import (
 	"context"
-	"crypto/sha256"
+	"errors"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tfweaver/tfweaver/internal/journal"
@@ -29,13 +31,22 @@ func live(dir, which string) int {
 	}
 	play := l.short
 	if which == "long" {
-		play = func() error { return l.long(70) }
+		play = func() error { return l.long(crowds()) }
 	}
 	if err := play(); err != nil {
 		fmt.Fprintln(os.Stderr, which, "life:", err)
 		return 1
 	}
 	return 0
+}
+
+// crowds is how many commands come at once in the long life. With more of them
+// a snapshot has several chunks.
+func crowds() int {
+	if os.Getenv("CRASH_ALL") == "" {
+		return 12
+	}
+	return 70
 }
 
 // moment is right before one step.
@@ -49,7 +60,7 @@ type moment struct {
 // moments are those of a whole life, and what a crash at each leaves.
 func moments(t *testing.T, dir string, tr *trace, rounds int, random *rand.Rand) (list []moment, images int) {
 	t.Helper()
-	d, w, seen := newDisk(dir), newWitness(), map[[32]byte]bool{}
+	d, w, seen := newDisk(dir), newWitness(), map[[2]uint64]bool{}
 	told := 0
 	for _, o := range append(slices.Clone(tr.ops), op{action: closing, path: "the end"}) {
 		if o.action == say {
@@ -78,14 +89,20 @@ func moments(t *testing.T, dir string, tr *trace, rounds int, random *rand.Rand)
 	return list, images
 }
 
-func digest(told int, files map[string][]byte) [32]byte {
-	h := sha256.New()
-	fmt.Fprintln(h, told)
+// digestSeed is of the digests; any will do.
+var digestSeed = maphash.MakeSeed()
+
+// digest tells folders apart, and what was known when they were left.
+func digest(told int, files map[string][]byte) [2]uint64 {
+	var h maphash.Hash
+	h.SetSeed(digestSeed)
+	var size uint64
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		fmt.Fprintln(h, name, len(files[name]))
+		h.WriteString(name)
 		h.Write(files[name])
+		size += uint64(len(files[name]))
 	}
-	return [32]byte(h.Sum(nil))
+	return [2]uint64{h.Sum64(), size<<20 + uint64(told)}
 }
 
 // observed is a life that was watched to its end.
@@ -123,35 +140,53 @@ func TestPowerCutBeforeAnyStep(t *testing.T) {
 	random := rand.New(rand.NewPCG(uint64(number), 1))
 	list, images := moments(t, dir, tr, setting(t, "CRASH_ROUNDS", 1), random)
 	t.Logf("%d steps (%s), %d records, %d folders to judge", len(list)-1, kinds(tr), len(list[len(list)-1].heard.log), images)
-	for _, m := range list {
-		for how, files := range m.files {
-			t.Run(fmt.Sprintf("%03d %s, %s", m.number, m.next, how), func(t *testing.T) {
-				t.Parallel()
-				left, err := build(t.TempDir(), dir, files)
-				if err != nil {
-					t.Fatal(err)
+	base, work := t.TempDir(), make(chan func())
+	go func() {
+		defer close(work)
+		for _, m := range list {
+			for how, files := range m.files {
+				work <- func() {
+					left := filepath.Join(base, fmt.Sprint(m.number, how))
+					if err := build(left, dir, files); err != nil {
+						t.Error(err)
+						return
+					}
+					judge(t, fmt.Sprintf("before step %d (%s), %s", m.number, m.next, how), m.heard, left)
+					os.RemoveAll(left)
 				}
-				judge(t, m.heard, left)
-			})
+			}
 		}
+	}()
+	together(work)
+}
+
+// together does work in more goroutines than there are processors, as it waits
+// for the disk most of the time.
+func together(work <-chan func()) {
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for f := range work {
+				f()
+			}
+		})
 	}
+	all.Wait()
 }
 
 // judge judges a folder.
-func judge(t *testing.T, w *witness, dir string) {
+func judge(t *testing.T, when string, w *witness, dir string) {
 	t.Helper()
 	j, err := bboltjournal.Open(dir)
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.judge(t.Context(), j); err != nil {
 		t.Error(err)
+		return
 	}
-	if err := j.Close(); err != nil {
-		t.Error(err)
+	if err := errors.Join(w.judge(t.Context(), j), j.Close()); err != nil {
+		t.Errorf("%s: %v", when, err)
 	}
 	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 || list[0].Name() != bboltjournal.FileName {
-		t.Errorf("left behind: %v, %v", list, err)
+		t.Errorf("%s: left behind: %v, %v", when, list, err)
 	}
 }
 
@@ -164,23 +199,36 @@ func TestKilledBeforeAnyStep(t *testing.T) {
 	}
 	tr := observed(t, filepath.Join(t.TempDir(), "state"), which)
 	t.Logf("%d steps (%s)", tr.steps(), kinds(tr))
-	for n := 1; n <= tr.steps(); n++ {
-		t.Run(fmt.Sprintf("%03d", n), func(t *testing.T) {
-			t.Parallel()
-			dir := filepath.Join(t.TempDir(), "state")
-			tr, err := follow(dir, n, "live", dir, which)
-			if err != nil || tr.ended && (which == "short" || tr.exit != 0) {
-				t.Fatalf("it was not killed, and ended with %d: %v", tr.exit, err)
-			}
-			w := newWitness()
-			for _, o := range tr.ops {
-				if o.action == say {
-					if err := w.hear(string(o.data)); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-			judge(t, w, dir)
-		})
+	base, work := t.TempDir(), make(chan func())
+	go func() {
+		defer close(work)
+		for n := 1; n <= tr.steps(); n++ {
+			work <- func() { killBefore(t, filepath.Join(base, fmt.Sprint(n), "state"), which, n) }
+		}
+	}()
+	together(work)
+}
+
+// killBefore kills a process before its nth step and judges what is left.
+func killBefore(t *testing.T, dir, which string, n int) {
+	t.Helper()
+	if err := os.Mkdir(filepath.Dir(dir), 0o700); err != nil {
+		t.Error(err)
+		return
 	}
+	tr, err := follow(dir, n, "live", dir, which)
+	if err != nil || tr.ended && (which == "short" || tr.exit != 0) {
+		t.Errorf("it was not killed before step %d, and ended with %d: %v", n, tr.exit, err)
+		return
+	}
+	w := newWitness()
+	for _, o := range tr.ops {
+		if o.action == say {
+			if err := w.hear(string(o.data)); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}
+	judge(t, fmt.Sprint("killed before step ", n), w, dir)
 }
