@@ -86,8 +86,10 @@ func TestBounds(t *testing.T) {
 		t.Errorf("best order %v, %t", got, ok)
 	}
 	// 3+5+1 on one thing, and at least 2 behind whichever is last.
-	jobs = []Job{job(0, 3, 1, nil, "a"), job(1, 5, 2, nil, "a"), job(2, 1, 3, nil, "a"),
-		job(0, 2, 4, []int{0}), job(1, 4, 5, []int{1}), job(2, 3, 6, []int{2})}
+	jobs = []Job{
+		job(0, 3, 1, nil, "a"), job(1, 5, 2, nil, "a"), job(2, 1, 3, nil, "a"),
+		job(0, 2, 4, []int{0}), job(1, 4, 5, []int{1}), job(2, 3, 6, []int{2}),
+	}
 	if got := LowerBound(jobs, 10); got != 11*time.Second {
 		t.Errorf("lower bound %v", got)
 	}

@@ -1,0 +1,64 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+)
+
+// admission times decisions of the state machine alone.
+func admission(ctx context.Context, b *bench) error {
+	const file = "admission_core.json"
+	if err := b.benchmarks(ctx, ".", file, "./internal/core/admission"); err != nil {
+		return err
+	}
+	var own barred
+	if err := b.read(file, &own); err != nil {
+		return err
+	}
+	b.take("admission", own)
+	return nil
+}
+
+// durability is what the bars need of durable.json.
+type durability struct {
+	BarClients int     `json:"bar_clients"`
+	BarProcess float64 `json:"bar_process_to_raw"`
+	BarGRPC    float64 `json:"bar_grpc_to_raw"`
+	Rows       []struct {
+		Journal      string  `json:"journal"`
+		Clients      int     `json:"clients"`
+		ProcessRatio float64 `json:"process_to_raw"`
+		GRPCRatio    float64 `json:"grpc_to_raw"`
+	} `json:"rows"`
+}
+
+// durable compares durable admissions with the appends of the same journal.
+func durable(ctx context.Context, b *bench) error {
+	const file = "durable.json"
+	pattern := "Durable"
+	if b.quick {
+		pattern = "Durable/journal=.*,clients=64$"
+	}
+	if err := b.benchmarks(ctx, pattern, file, "./internal/coordinator/throughput"); err != nil {
+		return err
+	}
+	var own barred
+	var d durability
+	if err := b.read(file, &own, &d); err != nil {
+		return err
+	}
+	if len(own.Bars) > 0 {
+		b.take("durable", own)
+		return nil
+	}
+	for _, r := range d.Rows {
+		if r.Clients == d.BarClients {
+			b.judge("durable", fmt.Sprintf("%s, %d callers in process, to raw appends", r.Journal, r.Clients), r.ProcessRatio, d.BarProcess, true, "%.2f")
+			b.judge("durable", fmt.Sprintf("%s, %d clients through gRPC, to raw appends", r.Journal, r.Clients), r.GRPCRatio, d.BarGRPC, true, "%.2f")
+		}
+	}
+	return nil
+}
