@@ -8,10 +8,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
 	"github.com/tfweaver/tfweaver/internal/core/cow"
+	"github.com/tfweaver/tfweaver/internal/core/document"
 	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 	"github.com/tfweaver/tfweaver/internal/core/lock"
@@ -23,16 +25,17 @@ const Format = 1
 
 // snapshot is the JSON form of a State.
 type snapshot struct {
-	Format   int          `json:"format"`
-	Index    uint64       `json:"index"`
-	Now      int64        `json:"now"`
-	Ticket   uint64       `json:"ticket"`
-	Token    uint64       `json:"token"`
-	Graph    *graph.Graph `json:"graph"`
-	Sessions []savedSeat  `json:"sessions"`
-	Intents  []Intent     `json:"intents"`
-	Txs      []savedEntry `json:"transactions"`
-	Retired  []TxID       `json:"retired"`
+	Format int    `json:"format"`
+	Index  uint64 `json:"index"`
+	Now    int64  `json:"now"`
+	Ticket uint64 `json:"ticket"`
+	Token  uint64 `json:"token"`
+	// Graph is written and read by itself.
+	Graph    json.RawMessage `json:"graph"`
+	Sessions []savedSeat     `json:"sessions"`
+	Intents  []Intent        `json:"intents"`
+	Txs      []savedEntry    `json:"transactions"`
+	Retired  []TxID          `json:"retired"`
 	// Capacity is the capacity table, Read when its buckets were last read.
 	Capacity *escrow.Table        `json:"capacity"`
 	Read     map[escrow.Key]int64 `json:"read,omitempty"`
@@ -55,57 +58,117 @@ type savedEntry struct {
 
 // MarshalJSON writes a snapshot: the same bytes for equal states.
 func (s *State) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	err := s.WriteSnapshot(&b)
+	return b.Bytes(), err
+}
+
+// WriteSnapshot writes what MarshalJSON returns, piece by piece.
+func (s *State) WriteSnapshot(to io.Writer) error {
+	head, tail, err := s.saved()
+	if err != nil {
+		return fmt.Errorf("write snapshot: %w", err)
+	}
+	for _, part := range []func() error{
+		func() error { _, err := to.Write(head); return err },
+		func() error { return s.graph.WriteJSON(to) },
+		func() error { _, err := to.Write(tail); return err },
+	} {
+		if err := part(); err != nil {
+			return fmt.Errorf("write snapshot: %w", err)
+		}
+	}
+	return nil
+}
+
+// saved is the snapshot before and after the graph, which is most of a large one.
+func (s *State) saved() (head, tail []byte, err error) {
 	out := snapshot{
 		Format: Format, Index: s.index, Now: s.now, Ticket: s.ticket, Token: s.token,
-		Graph: s.graph, Retired: s.retired.Items(), Capacity: s.escrow,
-		Read:   maps.Collect(s.read.All),
-		Phases: map[TxID]string{}, Claims: s.Claims(),
+		Graph: json.RawMessage(`{}`), Retired: s.retired.Items(), Capacity: s.escrow,
+		Read: maps.Collect(s.read.All), Phases: map[TxID]string{}, Claims: s.Claims(),
 	}
 	for id, p := range s.plans.All {
 		out.Phases[id] = p.marks()
 	}
-	for _, id := range s.sessions.Keys() {
-		x := s.sessions.Get(id)
+	for _, x := range s.sessions.Sorted {
 		out.Sessions = append(out.Sessions, savedSeat{Session: x.Session, First: x.first, Declares: x.declares})
 	}
-	for _, id := range s.intents.Keys() {
-		out.Intents = append(out.Intents, s.intents.Get(id))
+	for _, i := range s.intents.Sorted {
+		out.Intents = append(out.Intents, i)
 	}
-	for _, id := range s.txs.Keys() {
-		e := s.txs.Get(id)
+	for _, e := range s.txs.Sorted {
 		out.Txs = append(out.Txs, savedEntry{Tx: e.Tx, Digest: hex.EncodeToString(e.digest[:]), Slim: e.slim})
 	}
-	return json.Marshal(out)
+	data, err := json.Marshal(out)
+	const before = `"graph":`
+	head, tail, _ = bytes.Cut(data, []byte(before+`{}`)) // the first one: only numbers come before
+	return append(head[:len(head):len(head)], before...), tail, err
 }
 
 // UnmarshalJSON replaces the state by a snapshot. What a newer version wrote
 // is refused with ErrNewer and changes nothing.
 func (s *State) UnmarshalJSON(data []byte) error {
-	var head struct {
-		Format int `json:"format"`
-	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return fmt.Errorf("read snapshot: %w", err)
-	}
-	if head.Format != Format {
-		return fmt.Errorf("snapshot format %d: %w", head.Format, ErrNewer)
-	}
-	in := snapshot{Graph: graph.New(), Capacity: escrow.NewTable()}
-	if err := strict(data, &in); err != nil {
-		return fmt.Errorf("read snapshot: %w", err)
-	}
-	fresh, err := restore(in)
+	fresh, err := ReadSnapshot(bytes.NewReader(data))
 	if err != nil {
-		return fmt.Errorf("read snapshot: %w", err)
+		return err
 	}
 	*s = *fresh
 	return nil
 }
 
-func restore(in snapshot) (*State, error) {
+// ReadSnapshot reads a state piece by piece: what is read takes no memory beside
+// the state. What a newer version wrote is refused with ErrNewer.
+func ReadSnapshot(from io.Reader) (*State, error) {
+	in := snapshot{Capacity: escrow.NewTable()}
+	g := graph.New()
+	r := document.NewReader(from)
+	err := r.Object(func(key string) error {
+		if key == "graph" {
+			return newer(g.ReadJSON(r))
+		}
+		text, err := r.Value()
+		if err != nil {
+			return err
+		}
+		return in.set(key, text)
+	})
+	if err == nil {
+		err = r.End()
+	}
+	if err == nil && in.Format != Format {
+		err = fmt.Errorf("format %d: %w", in.Format, ErrNewer)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read snapshot: %w", err)
+	}
+	s, err := restore(in, g)
+	if err != nil {
+		return nil, fmt.Errorf("read snapshot: %w", err)
+	}
+	return s, nil
+}
+
+// set takes over one member.
+func (in *snapshot) set(key string, value []byte) error {
+	name, err := json.Marshal(key)
+	if err != nil {
+		return err
+	}
+	member := append(append(append([]byte{'{'}, name...), ':'), value...)
+	if err := strict(append(member, '}'), in); err != nil {
+		return err
+	}
+	if in.Format > Format {
+		return fmt.Errorf("format %d: %w", in.Format, ErrNewer)
+	}
+	return nil
+}
+
+func restore(in snapshot, g *graph.Graph) (*State, error) {
 	s := New()
 	s.index, s.now, s.ticket, s.token = in.Index, in.Now, in.Ticket, in.Token
-	s.graph, s.retired, s.escrow = in.Graph, cow.ListOf(in.Retired), in.Capacity
+	s.graph, s.retired, s.escrow = g, cow.ListOf(in.Retired), in.Capacity
 	for k, at := range in.Read {
 		s.read.Set(&s.owner, k, at)
 	}
@@ -127,7 +190,7 @@ func restore(in snapshot) (*State, error) {
 	if err := s.restorePlans(in); err != nil {
 		return nil, err
 	}
-	for n := range s.graph.Nodes() {
+	for n := range s.graph.ByID {
 		for _, c := range n.History {
 			s.ref(SessionID(c.Session))
 		}
@@ -194,7 +257,11 @@ func (s *State) restorePlans(in snapshot) error {
 func strict(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
-	err := d.Decode(into)
+	return newer(d.Decode(into))
+}
+
+// newer marks an error about a field that this version does not know.
+func newer(err error) error {
 	if err != nil && bytes.Contains([]byte(err.Error()), []byte("unknown field")) {
 		return fmt.Errorf("%w: %w", ErrNewer, err)
 	}
