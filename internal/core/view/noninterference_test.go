@@ -28,8 +28,8 @@ func TestNoninterference(t *testing.T) {
 	var compared, delayed, refused, unnoticed int
 	rapid.Check(t, func(t *rapid.T) {
 		policy := rapid.SampledFrom([]admission.Policy{admission.Queue, admission.Queue, admission.Reject}).Draw(t, "policy")
-		a := &history{world: newWorld(t, "r/alpha", policy), names: []string{"ann", "zoe", "kim"}}
-		b := &history{world: newWorld(t, "r/zulu-secret", policy), names: []string{"bob", "abe", "max", "sue"}}
+		a := &history{world: newWorld(t, "r/xq-alpha", policy), names: []string{"xq-ann", "xq-zoe", "xq-kim"}}
+		b := &history{world: newWorld(t, "r/xq-zulu", policy), names: []string{"xq-bob", "xq-abe", "xq-max", "xq-sue"}}
 		for _, h := range []*history{a, b} {
 			for _, n := range h.names {
 				h.open(n, admission.Queue)
@@ -51,6 +51,9 @@ func TestNoninterference(t *testing.T) {
 			x, y := a.render(), b.render()
 			if x != y {
 				t.Fatalf("the session can tell the two apart, after\n%s\n%s", a.interference(), cmp.Diff(strings.Split(x, "\n"), strings.Split(y, "\n")))
+			}
+			if strings.Contains(strings.ReplaceAll(x, `"xq-alpha-1"`, ""), "xq-") {
+				t.Fatalf("something hidden is named:\n%s", x)
 			}
 			compared++
 			d, r := a.blockedByHidden()
@@ -142,7 +145,7 @@ func (h *history) pressing(kind string, object graph.NodeID) op {
 func (h *history) hide(t *rapid.T, label string) {
 	for range max(0, rapid.IntRange(-3, 3).Draw(t, label)) {
 		by := rapid.SampledFrom(h.names).Draw(t, label+" who")
-		switch rapid.IntRange(0, 9).Draw(t, label+" what") {
+		switch rapid.IntRange(0, 10).Draw(t, label+" what") {
 		case 0, 1, 2, 3:
 			_ = h.submit(h.nextTx(by), h.secret(t, label).request(by))
 		case 4, 5, 6:
@@ -155,6 +158,10 @@ func (h *history) hide(t *rapid.T, label string) {
 			_, _ = h.apply(admission.Declare{Stamp: h.at(), Session: admission.SessionID(by), Creates: place(id), Selves: []graph.NodeID{id}})
 		case 9:
 			h.comeAndGo(t, label, by)
+		case 10:
+			h.serial++
+			object := h.group + graph.NodeID(fmt.Sprintf("/net/h-%d", h.serial%3))
+			_ = h.submit(h.nextTx(by), replacing(by, object, h.bucket(), rapid.Bool().Draw(t, label+" whole")))
 		}
 	}
 }
@@ -214,6 +221,10 @@ func (h *history) advance(t *rapid.T, label string) {
 	tx := rapid.SampledFrom(open).Draw(t, label+" tx")
 	switch tx.Status {
 	case admission.Admitted:
+		if tx.Action == admission.Reserve {
+			h.planned(&tx, rapid.Bool().Draw(t, label+" first"))
+			return
+		}
 		h.start(tx.ID)
 	case admission.Actioning:
 		r := rapid.SampledFrom([]admission.Result{admission.Succeeded, admission.Succeeded, admission.Errored, admission.Lost}).Draw(t, label+" result")
@@ -223,6 +234,35 @@ func (h *history) advance(t *rapid.T, label string) {
 	default:
 		_, _ = h.apply(admission.Withdraw{Stamp: h.at(), Tx: tx.ID})
 	}
+}
+
+// replacing reserves the replace of an object that uses capacity.
+func replacing(by string, object graph.NodeID, k escrow.Key, whole bool) admission.Request {
+	old, young := change(admission.Delete, object).request(by), change(admission.Create, object).request(by)
+	return admission.Request{
+		Session: admission.SessionID(by), Action: admission.Reserve, Nodes: old.Nodes, Whole: whole,
+		Calls: []admission.Planned{
+			{
+				ID: "create", Self: object, Action: admission.Create, Locks: young.Locks, Group: "replace",
+				Effects: escrow.Collect(escrow.Effect{Bucket: k, Amount: 2}), After: []admission.CallID{"delete"},
+			},
+			{
+				ID: "delete", Self: object, Action: admission.Delete, Locks: old.Locks, Group: "replace",
+				Effects: escrow.Collect(escrow.Effect{Bucket: k, Amount: -1}),
+			},
+		},
+	}
+}
+
+// planned sends a call of a reserved replace.
+func (h *history) planned(plan *admission.Tx, first bool) {
+	c := plan.Calls[0]
+	if first {
+		c = plan.Calls[1]
+	}
+	q := change(c.Action, c.Self).request(string(plan.Session))
+	q.Guards, q.Effects, q.Plan, q.Call = nil, c.Effects, plan.ID, c.ID
+	_ = h.submit(h.nextTx(string(plan.Session)), q)
 }
 
 // step is a visible step.
@@ -239,7 +279,7 @@ func drawStep(t *rapid.T) step {
 	return step{
 		kind: rapid.SampledFrom([]string{
 			"ask", "ask", "ask", "ask", "start", "start", "complete", "complete", "withdraw", "pal", "common", "common on",
-			"declare", "observe", "resolve",
+			"declare", "observe", "resolve", "plan",
 		}).Draw(t, "step"),
 		delta: Delta{
 			Action: rapid.SampledFrom([]admission.Action{admission.Update, admission.Delete, admission.Read, admission.Create}).Draw(t, "action"),
@@ -274,6 +314,9 @@ func (h *history) step(x step) {
 	case "declare":
 		id := graph.NodeID(fmt.Sprintf("r/g/new-%d", x.number))
 		_, err = h.apply(admission.Declare{Stamp: h.at(), Session: "me", Creates: place(id), Selves: []graph.NodeID{id}})
+	case "plan":
+		h.serial++
+		err = h.submit(admission.TxID(fmt.Sprintf("me-%d", len(h.errs))), replacing("me", "r/g/vm", h.bucket(), x.exists))
 	case "observe":
 		h.observe("me", x.exists, "r/g/vm")
 	default:
@@ -313,6 +356,11 @@ func (h *history) on(x step, which func(*admission.Tx) bool) {
 	}
 	tx := list[x.number%len(list)]
 	switch {
+	case tx.Action == admission.Reserve && tx.Status == admission.Admitted && x.kind != "withdraw":
+		c := tx.Calls[x.number%2]
+		q := change(c.Action, c.Self).request("me")
+		q.Guards, q.Effects, q.Plan, q.Call = nil, c.Effects, tx.ID, c.ID
+		_ = h.submit(admission.TxID(fmt.Sprintf("me-%d", len(h.errs))), q)
 	case x.kind == "withdraw":
 		_, _ = h.apply(admission.Withdraw{Stamp: h.at(), Tx: tx.ID})
 	case tx.Status == admission.Admitted:
@@ -435,7 +483,7 @@ func asked() []Delta {
 		{Action: admission.Update, Self: "h-1"},
 		{
 			Action: admission.Create, Type: "sim_nic", In: "g-1", Name: "n",
-			Uses: []Reference{{ID: "s-1", Kind: graph.References}, {ID: "alpha-1", Kind: graph.Depends}}, Needs: []Need{{ID: "s-1", Bucket: bucket, Amount: 6}},
+			Uses: []Reference{{ID: "s-1", Kind: graph.References}, {ID: "xq-alpha-1", Kind: graph.Depends}}, Needs: []Need{{ID: "s-1", Bucket: bucket, Amount: 6}},
 		},
 		{Action: admission.Create, Type: "sim_vm", In: "node-1", Name: "n"},
 	}
