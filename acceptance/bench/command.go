@@ -24,7 +24,7 @@ const grace = 30 * time.Second
 func (b *bench) goTool(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Stdout, cmd.Stderr = b.stdout, b.stderr
-	cmd.Env = append(os.Environ(), "BENCH_JSON="+b.out)
+	cmd.Env = append(os.Environ(), "BENCH_JSON="+b.out, "WEAVER_BENCH_JSON="+filepath.Join(b.out, socketFile))
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
 	if err := cmd.Run(); err != nil {
@@ -34,7 +34,7 @@ func (b *bench) goTool(ctx context.Context, args ...string) error {
 }
 
 // benchmarks runs the benchmarks of a package that write a file of figures.
-func (b *bench) benchmarks(ctx context.Context, pattern, file, pkg string) error {
+func (b *bench) benchmarks(ctx context.Context, pattern, file, pkg string, more ...string) error {
 	// What an earlier run has left is no result of this one.
 	if err := os.Remove(filepath.Join(b.out, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("begin afresh: %w", err)
@@ -43,5 +43,5 @@ func (b *bench) benchmarks(ctx context.Context, pattern, file, pkg string) error
 	if b.quick {
 		args = append(args, "-short")
 	}
-	return b.goTool(ctx, append(args, pkg)...)
+	return b.goTool(ctx, append(append(args, more...), pkg)...)
 }

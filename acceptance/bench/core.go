@@ -22,6 +22,35 @@ func admission(ctx context.Context, b *bench) error {
 	return nil
 }
 
+// socketFile has the figures of admissions over the socket.
+const socketFile = "socket.json"
+
+// socket times admissions of clients over the socket, with calls that take some
+// time and with calls that take none.
+func socket(ctx context.Context, b *bench) error {
+	time := "4s"
+	if b.quick {
+		time = "1s"
+	}
+	if err := b.benchmarks(ctx, "^BenchmarkAdmission$", socketFile, "./internal/coordinator", "-benchtime", time); err != nil {
+		return err
+	}
+	var rows []struct {
+		Clients int     `json:"clients"`
+		CallMS  float64 `json:"call_ms"`
+		Ratio   float64 `json:"submit_p99_to_bar_under_load"`
+	}
+	if err := b.read(socketFile, &rows); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.CallMS > 0 {
+			b.judge("socket", fmt.Sprintf("p99 of %d clients to 5 ms and three appends under that load", r.Clients), r.Ratio, 1, false, "%.2f")
+		}
+	}
+	return nil
+}
+
 // durability is what the bars need of durable.json.
 type durability struct {
 	BarClients int     `json:"bar_clients"`

@@ -49,6 +49,7 @@ type part struct {
 func parts() []part {
 	return []part{
 		{"admission", admission},
+		{"socket", socket},
 		{"durable", durable},
 		{"scaling", scale},
 		{"paper", paper},
@@ -65,7 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.BoolVar(&b.quick, "quick", false, "smaller sizes, for a first look")
 	flags.Uint64Var(&b.seed, "seed", 1, "what workloads and latencies in virtual time are drawn from")
 	flags.IntVar(&b.rounds, "rounds", 3, "how often each kind of work is done with and without tfweaver")
-	only := flags.String("only", "", "regular expression that chooses parts: admission, durable, scaling, paper, contention, overhead")
+	only := flags.String("only", "", "regular expression that chooses parts: admission, socket, durable, scaling, paper, contention, overhead")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
