@@ -74,7 +74,8 @@ func named(text, pattern string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// receivers are the types of the machine that have a method, sorted.
+// receivers are the exported types of the machine that have a method, sorted.
+// Others are forms of them on the wire.
 func receivers(t *testing.T, method string) []string {
 	t.Helper()
 	var list []string
@@ -83,7 +84,7 @@ func receivers(t *testing.T, method string) []string {
 		if !ok || f.Recv == nil || f.Name.Name != method {
 			return
 		}
-		if id, ok := f.Recv.List[0].Type.(*ast.Ident); ok {
+		if id, ok := f.Recv.List[0].Type.(*ast.Ident); ok && id.IsExported() {
 			list = append(list, id.Name)
 		}
 	})
