@@ -1,0 +1,188 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+package explore
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tfweaver/tfweaver/internal/core/explore/space"
+)
+
+// Stats counts what a search has seen.
+type Stats struct {
+	// Configs are the configurations, Capped those that were too large for the
+	// budget.
+	Configs, Capped int
+	// States are the canonically distinct worlds, Cores the distinct states of
+	// the core in them, Edges the commands that the core has executed, and Steps
+	// the steps between worlds.
+	States, Cores, Edges, Steps int
+}
+
+// Add adds another search.
+func (s *Stats) Add(o Stats) {
+	s.Configs += o.Configs
+	s.Capped += o.Capped
+	s.States += o.States
+	s.Cores += o.Cores
+	s.Edges += o.Edges
+	s.Steps += o.Steps
+}
+
+// visit is a world that was seen, and how it was reached.
+type visit struct {
+	world
+	from uint32
+	by   move
+}
+
+// search explores one configuration. Its memory can be used again.
+type search struct {
+	core   *core
+	seen   *space.Set
+	visits []visit
+	open   []uint32
+	moves  []move
+	steps  int
+	key    [keySize]byte
+}
+
+func newSearch() *search { return &search{seen: space.NewSet(1 << 16)} }
+
+// explore searches a configuration up to a number of distinct worlds, the latest
+// first, and returns the first finding.
+func (s *search) explore(c *Config, limit int, probe *coverage, codec int) (Stats, error) {
+	c.prepare()
+	s.core = newCore(c, probe, codec)
+	s.seen.Clear()
+	s.visits, s.open, s.steps = s.visits[:0], s.open[:0], 0
+	at, _, err := s.core.begin()
+	if err != nil {
+		return Stats{}, &Finding{Config: c, Cause: err}
+	}
+	s.add(newWorld(c, at), 0, move{})
+	for len(s.open) > 0 && len(s.visits) < limit && err == nil {
+		last := len(s.open) - 1
+		from := s.open[last]
+		s.open = s.open[:last]
+		err = s.expand(from)
+	}
+	stats := Stats{Configs: 1, States: len(s.visits), Cores: len(s.core.nodes), Edges: s.core.edges, Steps: s.steps}
+	if err == nil && len(s.open) > 0 {
+		stats.Capped = 1
+	}
+	return stats, err
+}
+
+// add takes up a world if it is new.
+func (s *search) add(w world, from uint32, by move) bool {
+	if !s.seen.Add(w.key(&s.key)) {
+		return false
+	}
+	s.open = append(s.open, uint32(len(s.visits)))
+	s.visits = append(s.visits, visit{w, from, by})
+	return true
+}
+
+// expand makes every step that a world offers.
+func (s *search) expand(from uint32) error {
+	c := s.core.config
+	w := s.visits[from].world
+	n := s.core.nodes[w.at]
+	s.moves = w.moves(c, n, s.moves[:0])
+	alive := false
+	for _, m := range s.moves {
+		alive = alive || m.productive()
+		s.steps++
+		next := w
+		happened, err := s.core.move(&next, m)
+		if err != nil {
+			return s.finding(from, m, err)
+		}
+		if !happened || !s.add(next, from, m) {
+			continue
+		}
+		if v := checkWorld(c, &next, s.core.nodes[next.at]); v != nil {
+			return s.finding(from, m, v)
+		}
+	}
+	if !alive {
+		if v := checkSink(c, &w, n); v != nil {
+			return s.finding(from, move{}, v)
+		}
+	}
+	return nil
+}
+
+// finding tells the shortest history that breaks the invariant which is known.
+func (s *search) finding(from uint32, last move, cause error) error {
+	var path []move
+	for at := from; at != 0; at = s.visits[at].from {
+		path = append(path, s.visits[at].by)
+	}
+	for i, j := 0, len(path)-1; i < j; i, j = i+1, j-1 {
+		path[i], path[j] = path[j], path[i]
+	}
+	if last != (move{}) {
+		path = append(path, last)
+	}
+	var v *Violation
+	if !errors.As(cause, &v) {
+		v = broken("Life", "%v", cause)
+	}
+	f := &Finding{Config: s.core.config, History: path, Cause: v}
+	f.minimise()
+	return f
+}
+
+// follow makes a history anew, on fresh states of the core, up to the first
+// violation. Steps that the world does not offer end it without one.
+func follow(c *Config, history []move) (*run, *Violation) {
+	r := &run{core: newCore(c, newCoverage(1<<30), 1)}
+	at, first, err := r.core.begin()
+	if err != nil {
+		return r, asViolation(err)
+	}
+	r.commands = first
+	w := newWorld(c, at)
+	for _, m := range history {
+		n := r.core.nodes[w.at]
+		list := w.moves(c, n, nil)
+		if !contains(list, m) {
+			return r, nil
+		}
+		r.note(&w, m)
+		if _, err := r.core.move(&w, m); err != nil {
+			return r, asViolation(err)
+		}
+		if v := checkWorld(c, &w, r.core.nodes[w.at]); v != nil {
+			return r, v
+		}
+	}
+	list := w.moves(c, r.core.nodes[w.at], nil)
+	for _, m := range list {
+		if m.productive() {
+			return r, nil
+		}
+	}
+	return r, checkSink(c, &w, r.core.nodes[w.at])
+}
+
+func contains(list []move, m move) bool {
+	for _, x := range list {
+		if x == m {
+			return true
+		}
+	}
+	return false
+}
+
+func asViolation(err error) *Violation {
+	var v *Violation
+	if errors.As(err, &v) {
+		return v
+	}
+	return broken("Life", "%s", fmt.Sprint(err))
+}
