@@ -178,6 +178,9 @@ func (l *life) crowd(s admission.SessionID, n int) error {
 	return errors.Join(errs...)
 }
 
+// errDead is what a process that has ended gets from its journal.
+var errDead = errors.New("the process has ended")
+
 // unknown lets the outcome of an append be unknown: the coordinator leads anew,
 // and the same key gets an answer.
 func (l *life) unknown(s admission.SessionID, network string, written bool) error {
@@ -188,7 +191,7 @@ func (l *life) unknown(s admission.SessionID, network string, written bool) erro
 	}
 	for {
 		_, err = l.repeat(s, network, l.keys)
-		if !errors.Is(err, coordinator.ErrUnavailable) {
+		if !errors.Is(err, coordinator.ErrUnavailable) || errors.Is(err, errDead) {
 			return err
 		}
 		time.Sleep(time.Millisecond)

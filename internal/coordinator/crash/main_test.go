@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/journal"
+	"github.com/tfweaver/tfweaver/internal/journal/bboltjournal"
 )
 
 // TestMain also plays the processes that are watched and killed.
@@ -24,6 +26,32 @@ func TestMain(m *testing.M) {
 		os.Exit(live(os.Args[2], os.Args[3]))
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// live plays a life in a folder, in a process of its own.
+func live(dir, which string) int {
+	l := &life{
+		ctx: context.Background(), told: os.Stdout,
+		open: func() (journal.Journal, error) { return bboltjournal.Open(dir) },
+	}
+	play := l.short
+	if which == "long" {
+		play = func() error { return l.long(crowds()) }
+	}
+	if err := play(); err != nil {
+		fmt.Fprintln(os.Stderr, which, "life:", err)
+		return 1
+	}
+	return 0
+}
+
+// crowds is how many commands come at once in the long life. With more of them
+// a snapshot has several chunks.
+func crowds() int {
+	if os.Getenv("CRASH_ALL") == "" {
+		return 12
+	}
+	return 70
 }
 
 func setting(t *testing.T, variable string, otherwise int) int {

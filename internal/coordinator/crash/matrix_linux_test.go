@@ -6,7 +6,6 @@
 package crash
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -16,38 +15,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/tfweaver/tfweaver/internal/journal"
 	"github.com/tfweaver/tfweaver/internal/journal/bboltjournal"
 )
-
-// live plays a life in a folder, in a process of its own.
-func live(dir, which string) int {
-	l := &life{
-		ctx: context.Background(), told: os.Stdout,
-		open: func() (journal.Journal, error) { return bboltjournal.Open(dir) },
-	}
-	play := l.short
-	if which == "long" {
-		play = func() error { return l.long(crowds()) }
-	}
-	if err := play(); err != nil {
-		fmt.Fprintln(os.Stderr, which, "life:", err)
-		return 1
-	}
-	return 0
-}
-
-// crowds is how many commands come at once in the long life. With more of them
-// a snapshot has several chunks.
-func crowds() int {
-	if os.Getenv("CRASH_ALL") == "" {
-		return 12
-	}
-	return 70
-}
 
 // moment is right before one step.
 type moment struct {
@@ -158,20 +129,6 @@ func TestPowerCutBeforeAnyStep(t *testing.T) {
 		}
 	}()
 	together(work)
-}
-
-// together does work in more goroutines than there are processors, as it waits
-// for the disk most of the time.
-func together(work <-chan func()) {
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			for f := range work {
-				f()
-			}
-		})
-	}
-	all.Wait()
 }
 
 // judge judges a folder.
