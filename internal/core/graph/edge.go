@@ -11,16 +11,17 @@ import (
 )
 
 // Out are the references that a node makes, sorted by target and kind.
-func (g *Graph) Out(id NodeID) []Edge { return listed(&g.out, id) }
+func (g *Graph) Out(id NodeID) []Edge { return g.listed(&g.out, id) }
 
 // In are the references to a node, sorted by origin and kind. They are known
 // also for a target that is not placed: a referrer may be seen first.
-func (g *Graph) In(id NodeID) []Edge { return listed(&g.in, id) }
+func (g *Graph) In(id NodeID) []Edge { return g.listed(&g.in, id) }
 
 // edges are the references of each node, sorted.
 type edges = cow.Map[NodeID, cow.List[Edge]]
 
-func listed(m *edges, id NodeID) []Edge {
+func (g *Graph) listed(m *edges, id NodeID) []Edge {
+	g.named(id)
 	l := m.Get(id)
 	return slices.Clone(l.Items())
 }

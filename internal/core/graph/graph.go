@@ -36,6 +36,7 @@ type Graph struct {
 	out, in  edges
 	count    int    // of edges
 	pending  family // the nodes of that kind
+	trace    func(NodeID)
 }
 
 // family is the set of the children of one node.
@@ -52,6 +53,22 @@ func (g *Graph) Clone() *Graph {
 	return &c
 }
 
+// Trace makes the graph name each node that it looks at, every time; nil makes
+// it silent. It is for measurements.
+func (g *Graph) Trace(to func(NodeID)) { g.trace = to }
+
+// look is every access to a node.
+func (g *Graph) look(id NodeID) *Node {
+	g.named(id)
+	return g.nodes.Get(id)
+}
+
+func (g *Graph) named(id NodeID) {
+	if g.trace != nil {
+		g.trace(id)
+	}
+}
+
 // Len is the number of nodes.
 func (g *Graph) Len() int { return g.nodes.Len() }
 
@@ -59,11 +76,11 @@ func (g *Graph) Len() int { return g.nodes.Len() }
 func (g *Graph) EdgeCount() int { return g.count }
 
 // Has says whether a node is placed.
-func (g *Graph) Has(id NodeID) bool { return g.nodes.Get(id) != nil }
+func (g *Graph) Has(id NodeID) bool { return g.look(id) != nil }
 
 // Get is a copy of a node; its History must not be written to.
 func (g *Graph) Get(id NodeID) (Node, bool) {
-	n := g.nodes.Get(id)
+	n := g.look(id)
 	if n == nil {
 		return Node{}, false
 	}
@@ -71,12 +88,12 @@ func (g *Graph) Get(id NodeID) (Node, bool) {
 }
 
 // Peek is the node itself, or nil: for reading without a copy.
-func (g *Graph) Peek(id NodeID) *Node { return g.nodes.Get(id) }
+func (g *Graph) Peek(id NodeID) *Node { return g.look(id) }
 
 // Update replaces a node by what change makes of a copy of it. The id, the
 // parent and the kind stay. A node that is not placed is left alone.
 func (g *Graph) Update(id NodeID, change func(*Node)) {
-	old := g.nodes.Get(id)
+	old := g.look(id)
 	if old == nil {
 		return
 	}
@@ -88,7 +105,7 @@ func (g *Graph) Update(id NodeID, change func(*Node)) {
 
 // Parent is the parent of a node; ok is false for roots and unknown nodes.
 func (g *Graph) Parent(id NodeID) (parent NodeID, ok bool) {
-	n := g.nodes.Get(id)
+	n := g.look(id)
 	if n == nil || n.Parent == "" {
 		return "", false
 	}
@@ -107,7 +124,11 @@ func (g *Graph) Ancestors(id NodeID) []NodeID {
 // Children are the ids directly below id, sorted; the roots for "".
 func (g *Graph) Children(id NodeID) []NodeID {
 	f := g.children.Get(id)
-	return f.Keys()
+	keys := f.Keys()
+	for _, c := range keys {
+		g.named(c)
+	}
+	return keys
 }
 
 // Pending are the ids of all nodes that stand for objects whose ids only the
@@ -120,7 +141,7 @@ func (g *Graph) Contains(id, inner NodeID) bool {
 		if id == inner {
 			return true
 		}
-		n := g.nodes.Get(inner)
+		n := g.look(inner)
 		if n == nil || n.Parent == "" {
 			return false
 		}
@@ -135,7 +156,7 @@ func (g *Graph) Subtree(id NodeID) iter.Seq[*Node] {
 }
 
 func (g *Graph) walk(id NodeID, yield func(*Node) bool) bool {
-	n := g.nodes.Get(id)
+	n := g.look(id)
 	if n == nil {
 		return true
 	}
@@ -165,7 +186,8 @@ func (g *Graph) Nodes() iter.Seq[*Node] {
 
 // ByID is an iterator over all nodes in the order of their ids.
 func (g *Graph) ByID(yield func(*Node) bool) {
-	for _, n := range g.nodes.Sorted {
+	for id, n := range g.nodes.Sorted {
+		g.named(id)
 		if !yield(n) {
 			return
 		}
@@ -201,7 +223,7 @@ func (g *Graph) known(id NodeID, seen map[NodeID]Decl) (Decl, bool) {
 	if d, ok := seen[id]; ok {
 		return d, true
 	}
-	if n := g.nodes.Get(id); n != nil {
+	if n := g.look(id); n != nil {
 		return n.Decl, true
 	}
 	return Decl{}, false
@@ -239,7 +261,7 @@ func (g *Graph) Place(decls []Decl) error {
 		return err
 	}
 	for _, d := range fresh {
-		if g.nodes.Has(d.ID) {
+		if g.look(d.ID) != nil {
 			g.Update(d.ID, func(n *Node) { n.Type = d.Type })
 			continue
 		}
@@ -263,7 +285,7 @@ func (g *Graph) add(n *Node) {
 // that stand for nothing any more, never for objects that were deleted: those
 // stay as Absent, with their history.
 func (g *Graph) Remove(id NodeID) {
-	n := g.nodes.Get(id)
+	n := g.look(id)
 	if n == nil || g.children.Has(id) {
 		return
 	}

@@ -53,6 +53,7 @@ type Table struct {
 	owner cow.Owner
 	nodes cow.Map[graph.NodeID, *entry]
 	plans cow.Map[Owner, Plan]
+	trace func(graph.NodeID)
 }
 
 // entry is the state of one node that is held.
@@ -73,10 +74,22 @@ func (t *Table) Clone() *Table {
 	return &c
 }
 
+// Trace makes the table name each node that it looks at, every time; nil makes
+// it silent. It is for measurements.
+func (t *Table) Trace(to func(graph.NodeID)) { t.trace = to }
+
+// look is every access to the state of a node.
+func (t *Table) look(id graph.NodeID) *entry {
+	if t.trace != nil {
+		t.trace(id)
+	}
+	return t.nodes.Get(id)
+}
+
 // Free says whether the plan could be held next to all holds of others.
 func (t *Table) Free(plan Plan) bool {
 	for _, w := range plan {
-		if e := t.nodes.Get(w.Node); e != nil && !e.admits(w.Mode) {
+		if e := t.look(w.Node); e != nil && !e.admits(w.Mode) {
 			return false
 		}
 	}
@@ -97,7 +110,7 @@ func (e *entry) admits(m mode.Mode) bool {
 func (t *Table) Conflicts(owner Owner, plan Plan) []Conflict {
 	var list []Conflict
 	for _, w := range plan {
-		e := t.nodes.Get(w.Node)
+		e := t.look(w.Node)
 		if e == nil || e.admits(w.Mode) {
 			continue
 		}
@@ -122,16 +135,15 @@ func (t *Table) Acquire(owner Owner, plan Plan) error {
 	}
 	t.plans.Set(&t.owner, owner, plan)
 	for _, w := range plan {
-		e := t.own(w.Node)
+		e := t.own(w.Node, t.look(w.Node))
 		e.holders.Set(&t.owner, owner, w.Mode)
 		e.counts[w.Mode]++
 	}
 	return nil
 }
 
-// own is the state of a node that may be changed.
-func (t *Table) own(id graph.NodeID) *entry {
-	e := t.nodes.Get(id)
+// own is e, the state of a node, or a copy that may be changed.
+func (t *Table) own(id graph.NodeID, e *entry) *entry {
 	if e != nil && e.mark == t.owner.Mark() {
 		return e
 	}
@@ -158,18 +170,19 @@ func (t *Table) Release(owner Owner) bool {
 }
 
 func (t *Table) drop(owner Owner, w Want) {
-	if e := t.nodes.Get(w.Node); e.holders.Len() == 1 {
+	e := t.look(w.Node)
+	if e.holders.Len() == 1 {
 		t.nodes.Delete(&t.owner, w.Node)
 		return
 	}
-	e := t.own(w.Node)
+	e = t.own(w.Node, e)
 	e.holders.Delete(&t.owner, owner)
 	e.counts[w.Mode]--
 }
 
 // Holders are the holds on a node, by owner.
 func (t *Table) Holders(id graph.NodeID) []Holder {
-	e := t.nodes.Get(id)
+	e := t.look(id)
 	if e == nil {
 		return nil
 	}
@@ -183,7 +196,7 @@ func (t *Table) Holders(id graph.NodeID) []Holder {
 // Strongest is the join of all modes held on a node, NL when it is free.
 func (t *Table) Strongest(id graph.NodeID) mode.Mode {
 	m := mode.NL
-	if e := t.nodes.Get(id); e != nil {
+	if e := t.look(id); e != nil {
 		for held, n := range e.counts {
 			if n > 0 {
 				m = mode.Sup(m, mode.Mode(held))
