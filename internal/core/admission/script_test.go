@@ -45,21 +45,26 @@ type world struct {
 	replica *State
 	journal [][]byte
 	now     int64
+	step    int64 // between two commands
 	keys    uint64
 }
 
 func newWorld(t *testing.T) *world {
-	return &world{t: t, state: New(), replica: New(), now: int64(time.Second)}
+	return &world{t: t, state: New(), replica: New(), now: int64(time.Second), step: int64(time.Second)}
 }
 
 func (w *world) run(d *datadriven.TestData) string {
 	switch d.Cmd {
-	case "advance":
+	case "advance", "step":
 		dur, err := time.ParseDuration(d.CmdArgs[0].Key)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err.Error()
+		case d.Cmd == "step":
+			w.step = int64(dur)
+		default:
+			w.now += int64(dur)
 		}
-		w.now += int64(dur)
 		return ""
 	case "state":
 		return w.dump()
@@ -80,10 +85,11 @@ func (w *world) run(d *datadriven.TestData) string {
 	}
 }
 
-// apply runs a command one second after the last, and prints its events.
+// apply runs a command, and prints its events. The next one comes a second
+// later, or what step says.
 func (w *world) apply(c Command) string {
 	events, err := w.state.Apply(c)
-	w.now += int64(time.Second)
+	w.now += w.step
 	if err != nil {
 		return "error: " + err.Error()
 	}

@@ -47,7 +47,7 @@ type Runner struct {
 	Root     string        // the repository
 	Parallel int           // how many patches at a time; 1 if less
 	Limit    time.Duration // the most that one stage may take; 5 minutes if zero
-	Quick    bool          // leave out the explorer and the shell around the core
+	Quick    bool          // only what a patch touches, stories and scripts
 	Progress func(Result)  // hears of each patch as it is done, if set
 
 	files     map[string][]byte
@@ -151,11 +151,7 @@ func (w *worker) try(ctx context.Context, p Patch) (Result, error) {
 	}
 	start := time.Now()
 	defer func() { res.Took = time.Since(start) }()
-	stages := packages.stages(p, files)
-	if w.Quick {
-		stages = slices.DeleteFunc(stages, stage.slow)
-	}
-	for _, s := range stages {
+	for _, s := range packages.stages(p, files, w.Quick) {
 		res.Stages = append(res.Stages, s.String())
 		v, err := w.judge(ctx, s)
 		switch {

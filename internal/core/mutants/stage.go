@@ -101,10 +101,10 @@ func (c catalog) touched(files []string) []string {
 }
 
 // stages are the tests that may find a patch, the quick ones first: those that
-// it names, the recorded counterexamples, the packages that it touches, the
+// it names, the recorded stories and counterexamples, the packages that it touches, the
 // others of the core that use them, the explorer's tests, the explorer, and the
 // shell around the core.
-func (c catalog) stages(p Patch, files []string) []stage {
+func (c catalog) stages(p Patch, files []string, quick bool) []stage {
 	var list []stage
 	add := func(s stage) {
 		if (c.tested(s.pkg) || len(s.program) > 0) && !slices.ContainsFunc(list, func(o stage) bool { return o.pkg == s.pkg && o.run == s.run }) {
@@ -129,6 +129,9 @@ func (c catalog) stages(p Patch, files []string) []stage {
 			add(stage{pkg: t})
 		}
 	}
+	if quick {
+		return list
+	}
 	all := c.sorted()
 	for _, later := range []func(string) bool{
 		func(q string) bool { return within(q, core) && !within(q, core+"/explore") },
@@ -150,9 +153,6 @@ func (c catalog) stages(p Patch, files []string) []stage {
 	}
 	return list
 }
-
-// slow tells whether a stage is one of the last, which take long.
-func (s stage) slow() bool { return !within(s.pkg, core) || within(s.pkg, core+"/explore") }
 
 func (c catalog) sorted() []string {
 	list := make([]string, 0, len(c))

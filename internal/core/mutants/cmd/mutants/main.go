@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, w io.Writer) (int, error) {
 	figures := f.String("json", "", "file of figures whose mutants and mutants_killed to set")
 	parallel := f.Int("parallel", 2, "patches tried at a time")
 	limit := f.Duration("timeout", 5*time.Minute, "the most that one package's tests may take")
-	quick := f.Bool("quick", false, "unit tests of the core only")
+	quick := f.Bool("quick", false, "only the tests of what a patch touches, stories and scripts")
 	verbose := f.Bool("v", false, "print how each was found")
 	if err := f.Parse(args); err != nil {
 		return exitUnfit, err

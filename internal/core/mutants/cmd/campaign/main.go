@@ -1,0 +1,49 @@
+// Copyright (c) The tfweaver authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Command campaign derives faults from the code of the core, hundreds per file,
+// and prints those that no unit test finds. They are no failure by themselves:
+// some change nothing that can be seen.
+//
+// Usage:
+//
+//	campaign [-match TEXT] [-timeout D] [PACKAGE...]
+//
+// The packages are folders below internal/core; without any, all that decide.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/tfweaver/tfweaver/internal/core/mutants"
+)
+
+func main() {
+	match := flag.String("match", "", "only faults whose description contains this")
+	limit := flag.Duration("timeout", 2*time.Minute, "for one run of one package's tests")
+	flag.Parse()
+	c := mutants.Campaign{Root: ".", Packages: flag.Args(), Limit: *limit, Match: *match, Progress: progress}
+	if len(c.Packages) == 0 {
+		c.Packages = []string{"mode", "graph", "lock", "escrow", "admission", "conflict"}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	sites, survivors, err := c.Run(ctx)
+	stop()
+	fmt.Printf("%d faults in all, %d of those tried survived\n", len(sites), len(survivors))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "campaign:", err)
+		os.Exit(1)
+	}
+}
+
+func progress(s mutants.Site, killer string) {
+	if killer == "" {
+		killer = "SURVIVED"
+	}
+	fmt.Printf("%s | %s\n", killer, s)
+}
