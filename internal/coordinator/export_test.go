@@ -3,5 +3,21 @@
 
 package coordinator
 
+import (
+	"context"
+
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+)
+
 // Queued is how many commands wait for the goroutine that owns the state.
 func Queued(c *Coordinator) int { return len(c.ops) }
+
+// Hash is of the state in memory, behind the record that it returns the index
+// of.
+func Hash(ctx context.Context, c *Coordinator) (sum [32]byte, index uint64, err error) {
+	err = c.ask(ctx, func(st *admission.State) error {
+		sum, index = st.Hash(), st.Index()
+		return nil
+	})
+	return sum, index, err
+}
