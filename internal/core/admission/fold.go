@@ -93,8 +93,7 @@ func (s *State) foldTx(e Event) error {
 	}
 }
 
-// on changes a copy of a transaction that must be in one of the given states,
-// and stores it.
+// on changes a transaction that must be in one of the given states.
 func (s *State) on(id TxID, f func(*entry) error, in ...Status) error {
 	old := s.txs.Get(id)
 	if old == nil {
@@ -103,11 +102,10 @@ func (s *State) on(id TxID, f func(*entry) error, in ...Status) error {
 	if !slices.Contains(in, old.Status) {
 		return fmt.Errorf("transaction %s is %s: %w", id, old.Status, ErrReplay)
 	}
-	e := *old
-	if err := f(&e); err != nil {
+	e := s.own(old)
+	if err := f(e); err != nil {
 		return err
 	}
-	s.txs.Set(&s.owner, id, &e)
 	if e.Status.Final() {
 		s.compact()
 	}
@@ -172,7 +170,7 @@ func (s *State) foldSubmitted(e TxSubmitted) error {
 	if err != nil {
 		return fmt.Errorf("transaction %s: %w: %w", tx.ID, err, ErrReplay)
 	}
-	x.digest = digest(&tx.Request)
+	x.digest, x.owner = digest(&tx.Request), s.owner.Mark()
 	s.ahead = nil
 	s.ticket = max(s.ticket, tx.Ticket)
 	s.txs.Set(&s.owner, tx.ID, x)

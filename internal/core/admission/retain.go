@@ -63,13 +63,12 @@ func (s *State) compact() {
 			s.forgetTx(e)
 			continue
 		}
-		s.change(id, func(e *entry) {
-			e.Nodes, e.Locks, e.Guards, e.Blockers = nil, nil, nil, nil
-			e.Edges, e.AddEdges, e.DropEdges = nil, nil, nil
-			e.Calls, e.Effects, e.Delayed = nil, nil, nil
-			e.order, e.demand, e.union, e.plan, e.guards = nil, nil, nil, nil, nil
-			e.slim = true
-		})
+		e = s.own(e)
+		e.Nodes, e.Locks, e.Guards, e.Blockers = nil, nil, nil, nil
+		e.Edges, e.AddEdges, e.DropEdges = nil, nil, nil
+		e.Calls, e.Effects, e.Delayed = nil, nil, nil
+		e.order, e.demand, e.union, e.plan, e.guards = nil, nil, nil, nil, nil
+		e.slim = true
 	}
 }
 

@@ -24,7 +24,8 @@ type State struct {
 	ticket uint64 // last one given
 	token  uint64 // last one given
 	graph  *graph.Graph
-	// What a pointer leads to is never changed, only replaced: clones share.
+	// What a pointer leads to is never changed, only replaced: clones share. For
+	// transactions see own.
 	sessions cow.Map[SessionID, *seat]
 	intents  cow.Map[IntentID, Intent]
 	txs      cow.Map[TxID, *entry]
@@ -67,6 +68,7 @@ type seat struct {
 // entry is a transaction with what is kept beside it.
 type entry struct {
 	Tx
+	owner cow.Mark // of the state that may change it; others copy it first
 	// digest identifies the request, also after it was slimmed.
 	digest [32]byte
 	// slim entries have lost their plan; they only answer for their key.
@@ -279,11 +281,16 @@ func (s *State) alive(id SessionID, now int64) bool {
 	return x != nil && x.EndedAt == 0 && now < x.Expires
 }
 
-// change replaces a transaction by what f makes of a copy of it.
-func (s *State) change(id TxID, f func(*entry)) {
-	e := *s.txs.Get(id)
-	f(&e)
-	s.txs.Set(&s.owner, id, &e)
+// own is a transaction that may be changed, since no clone shares it.
+func (s *State) own(e *entry) *entry {
+	mark := s.owner.Mark()
+	if e.owner != mark {
+		c := *e
+		c.owner = mark
+		s.txs.Set(&s.owner, c.ID, &c)
+		return &c
+	}
+	return e
 }
 
 // active are the transactions of a session that are not final, by ticket.
