@@ -14,8 +14,10 @@
 // # Confinement
 //
 // If the session's own calls were decided alike (granted, delayed, refused, by
-// class, on nodes that it sees), and as much capacity is left to it, then all
-// that this package shows is the same to the byte, whatever else is hidden.
+// class, on the nodes and behind the sessions that it sees), and as much capacity
+// is left to it, then all that this package shows is the same to the byte,
+// whatever else is hidden. What hidden sessions do to a visible object is not
+// hidden; who they are is.
 // Therefore nothing here is made to depend on whether anything hidden exists:
 //
 //   - Whoever is hidden has one alias, the same for all. Two aliases would tell

@@ -153,6 +153,11 @@ func TestLocalIDs(t *testing.T) {
 	if a == b || a == "" || b == "" {
 		t.Errorf("the shared network is %q and %q", a, b)
 	}
+	unshared := NewLens(Policy{Default: Confined}, session("me"))
+	var gone *UnknownIDError
+	if _, err := mine.Resolve(unshared, w.state, a); !errors.As(err, &gone) || gone.ID != a {
+		t.Errorf("what is not shared any more: %v", err)
+	}
 	for _, id := range []LocalID{"", "net-9", "r/h/net", "r/h", "h-1"} {
 		var unknown *UnknownIDError
 		if _, err := mine.Resolve(me, w.state, id); !errors.As(err, &unknown) || unknown.ID != id || !errors.Is(err, ErrUnknownID) {

@@ -373,8 +373,8 @@ func (h *history) on(x step, which func(*admission.Tx) bool) {
 }
 
 // interference is what hidden sessions do to visible calls, judged from the raw
-// state: how each was decided, by class and visible node, and what capacity is
-// left. It knows nothing of the package.
+// state: how each was decided, by class and visible node, behind which visible
+// call, and what capacity is left. It knows nothing of the package.
 func (h *history) interference() string {
 	var b strings.Builder
 	for _, tx := range h.state.Transactions() {
@@ -402,6 +402,9 @@ func (h *history) reasons(id admission.TxID) []string {
 	for _, w := range h.state.Blockers(id) {
 		guard := w.Guard != ""
 		set[fmt.Sprintf("(%s %t %t %t %s)", w.Class, guard, w.Replan, w.Exceeded, h.visibleName(w.Node))] = true
+		if w.HolderSession == "me" || w.HolderSession == "pal" {
+			set[fmt.Sprintf("behind %s %s %s", w.HolderSession, w.Holder, w.Class)] = true
+		}
 	}
 	var list []string
 	for k := range set {

@@ -273,3 +273,70 @@ func TestHoldsLeaveOutWhatIsAbove(t *testing.T) {
 		t.Errorf("it holds %v", plan)
 	}
 }
+
+// TestOrderOfHiddenReasons follows the session's own names, not the hidden ones.
+func TestOrderOfHiddenReasons(t *testing.T) {
+	t.Parallel()
+	render := func(group graph.NodeID) string {
+		w := newWorld(t, group, admission.Queue)
+		w.open("stranger", admission.Queue)
+		q := change(admission.Create, "r/other", want(group+"/net", mode.X, "in_flight"), want("r/g", mode.X, "in_flight")).request("stranger")
+		if err := w.submit("t", q); err != nil {
+			t.Fatal(err)
+		}
+		q = change(admission.Update, group+"/net/s1", want("r/g/vm", mode.X, "in_flight")).request("me")
+		if err := w.submit("mine", q); err != nil {
+			t.Fatal(err)
+		}
+		r := w.report("mine")
+		if len(r.Conflicts) != 2 {
+			t.Fatalf("%+v", r.Conflicts)
+		}
+		return toJSON(t, r)
+	}
+	if a, b := render("r/a"), render("r/z"); a != b {
+		t.Error(cmp.Diff(a, b))
+	}
+}
+
+// TestGuardFacts: what a guard found of a visible node is told without what the
+// graph counts, whoever is behind it.
+func TestGuardFacts(t *testing.T) {
+	t.Parallel()
+	for by, named := range map[string]bool{"pal": true, "root-h": false} {
+		w := newWorld(t, "r/h", admission.Queue)
+		before, _ := w.state.Graph().Get("r/h/net/s1")
+		_ = w.submit("t", change(admission.Update, "r/h/net/s1").request(by))
+		w.start("t")
+		w.complete("t", admission.Succeeded, true)
+		o := change(admission.Read, "r/h/net/s1")
+		o.guards = []admission.Guard{{Kind: admission.Version, Node: "r/h/net/s1", Value: before.Version}}
+		_ = w.submit("mine", o.request("me"))
+		r := w.report("mine")
+		if r.Decision != conflict.Replan || len(r.Conflicts) != 1 {
+			t.Fatalf("%+v", r)
+		}
+		c := r.Conflicts[0]
+		if c.Fact.What != "version changed" || c.Class != "lost_update" || c.Resource.LocalID != "s-1" || (c.Holder != nil) != named {
+			t.Errorf("%s: %+v %+v", by, c, c.Fact)
+		}
+	}
+}
+
+// TestBuriedWithItsContainer: what goes with a hidden container is noticed; that
+// whoever may notice is said to be concerned, the world sees to.
+func TestBuriedWithItsContainer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "r/h", admission.Queue)
+	w.local.View(w.lens, w.state)
+	o := change(admission.Delete, "r/h")
+	o.guards = nil
+	_ = w.submit("t", o.request("root-h"))
+	w.start("t")
+	w.complete("t", admission.Succeeded, false)
+	v := w.local.View(w.lens, w.state)
+	id, _ := w.local.Local("r/h/net")
+	if n := v.Find(id); n == nil || n.Lifecycle != graph.Absent || len(v.Capacity) != 0 {
+		t.Errorf("%+v %+v", n, v.Capacity)
+	}
+}
