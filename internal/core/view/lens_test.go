@@ -4,6 +4,7 @@
 package view
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -302,5 +303,68 @@ func TestOpenSeesEverything(t *testing.T) {
 	}
 	if !l.Touched(w.state, w.state, []admission.Event{admission.LeaseRenewed{}}) {
 		t.Error("an open session is concerned by everything")
+	}
+}
+
+// TestLocalsAreKept: what was written and read again goes on as it was.
+func TestLocalsAreKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "r/h", admission.Queue)
+	_ = w.submit("a", change(admission.Update, "r/g/vm").request("me"))
+	before := toJSON(t, w.local.View(w.lens, w.state))
+	data, err := json.Marshal(w.local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Locals
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	if after := toJSON(t, back.View(w.lens, w.state)); after != before {
+		t.Error(cmp.Diff(before, after))
+	}
+	for _, l := range []*Locals{w.local, &back} {
+		_ = w.submit("b", change(admission.Create, "r/g/vm/disk-2").request("me"))
+		w.start("b")
+		l.View(w.lens, w.state)
+	}
+	x, _ := json.Marshal(w.local.View(w.lens, w.state))
+	y, _ := json.Marshal(back.View(w.lens, w.state))
+	if string(x) != string(y) {
+		t.Errorf("they went apart:\n%s\n%s", x, y)
+	}
+	for name, bad := range map[string]string{
+		"null":       `null x`,
+		"new field":  `{"nodes":[],"more":1}`,
+		"id twice":   `{"nodes":[{"id":"a-1","node":"x","version":1},{"id":"a-1","node":"y","version":1}]}`,
+		"node twice": `{"nodes":[{"id":"a-1","node":"x","version":1},{"id":"a-2","node":"x","version":1}]}`,
+		"no id":      `{"nodes":[{"node":"x","version":1}]}`,
+	} {
+		if err := json.Unmarshal([]byte(bad), &back); err == nil {
+			t.Errorf("%s was read", name)
+		}
+	}
+	if _, ok := back.Local("r/g/vm"); !ok {
+		t.Error("a failed read forgot everything")
+	}
+}
+
+// TestProjectionIsPure: it depends on the state and on nothing else, and leaves
+// the state alone.
+func TestProjectionIsPure(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "r/h", admission.Queue)
+	_ = w.submit("a", change(admission.Update, "r/h/net/s1").request("pal"))
+	hash := w.state.Hash()
+	first := w.lens.Digest(w.state)
+	for range 20 {
+		if w.lens.Digest(w.state.Clone()) != first {
+			t.Fatal("equal states, and other digests")
+		}
+	}
+	w.report("a")
+	w.local.View(w.lens, w.state)
+	if w.state.Hash() != hash {
+		t.Error("looking changed the state")
 	}
 }

@@ -114,7 +114,7 @@ func (p Policy) Validate() error {
 		return err
 	}
 	for i, r := range p.Rules {
-		if err := errors.Join(subjects(r.For), r.See.validate(), r.Parents.validate()); err != nil {
+		if err := r.Validate(); err != nil {
 			return fmt.Errorf("rule %d: %w", i+1, err)
 		}
 	}
@@ -129,6 +129,15 @@ func (p Policy) Validate() error {
 		}
 	}
 	return nil
+}
+
+// Validate says what is wrong with a rule. It must say what is seen: what is left
+// out by mistake must not open everything.
+func (r Rule) Validate() error {
+	if r.See == "" {
+		return fmt.Errorf("%w: it does not say what is seen", ErrPolicy)
+	}
+	return errors.Join(subjects(r.For), r.See.validate(), r.Parents.validate())
 }
 
 // Validate says what is wrong with a share.

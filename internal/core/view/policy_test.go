@@ -48,6 +48,7 @@ func TestPolicyIsRefused(t *testing.T) {
 		"level":                `{"default":"closed"}`,
 		"parents":              `{"parents":"all"}`,
 		"rule for nobody":      `{"rules":[{"for":[],"see":"open"}]}`,
+		"rule without a level": `{"rules":[{"for":["*"]}]}`,
 		"rule with a level":    `{"rules":[{"for":["*"],"see":"x"}]}`,
 		"share of nothing":     `{"shares":[{"with":["*"],"mode":"read"}]}`,
 		"share of a facet":     `{"shares":[{"node":"r/g/~life","with":["*"],"mode":"read"}]}`,
