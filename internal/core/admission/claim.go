@@ -254,6 +254,9 @@ func (s *State) foldClaimAdmitted(e ClaimAdmitted) error {
 // doom takes back the admitted calls of a plan that must not be sent any more,
 // because another call of their intent has failed meanwhile.
 func (d *decision) doom(planTx TxID) {
+	if !slices.Contains(d.plans.Get(planTx).phases, dead) {
+		return
+	}
 	for i, c := range d.plans.Get(planTx).calls {
 		if p := d.plans.Get(planTx); !p.lost(i) {
 			continue

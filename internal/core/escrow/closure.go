@@ -25,7 +25,16 @@ func heaviest(weight []int64, before [][]int, absent []bool) int64 {
 		return gain // nobody, or everybody
 	}
 	costly := dependents(weight, before, absent)
-	n := newNetwork(len(weight) + 2)
+	arcs, pays := 0, false
+	for i, w := range weight {
+		if costly[i] {
+			arcs, pays = arcs+1+len(before[i]), pays || w > 0
+		}
+	}
+	if !pays {
+		return gain // whatever weighs is to be had without what costs
+	}
+	n := newNetwork(len(weight)+2, arcs)
 	source, sink := len(weight), len(weight)+1
 	for i, w := range weight {
 		switch {
@@ -69,20 +78,30 @@ func dependents(weight []int64, before [][]int, absent []bool) []bool {
 
 // network is a flow network; arc 2i and arc 2i+1 are each other's reverse.
 type network struct {
-	out   [][]int // arcs by their tail
+	out   []int // the last arc by its tail, -1 for none
+	more  []int // the arc of the same tail before each one
 	head  []int
 	room  []int64 // residual capacity
 	level []int
 	next  []int // first arc of each node that may still lead on
 }
 
-func newNetwork(nodes int) *network {
-	return &network{out: make([][]int, nodes), level: make([]int, nodes), next: make([]int, nodes)}
+// newNetwork has room for so many arcs.
+func newNetwork(nodes, arcs int) *network {
+	n := &network{
+		out: make([]int, nodes), level: make([]int, nodes), next: make([]int, nodes),
+		more: make([]int, 0, 2*arcs), head: make([]int, 0, 2*arcs), room: make([]int64, 0, 2*arcs),
+	}
+	for i := range n.out {
+		n.out[i] = -1
+	}
+	return n
 }
 
 func (n *network) arc(from, to int, room int64) {
-	n.out[from] = append(n.out[from], len(n.head))
-	n.out[to] = append(n.out[to], len(n.head)+1)
+	at := len(n.head)
+	n.more = append(n.more, n.out[from], n.out[to])
+	n.out[from], n.out[to] = at, at+1
 	n.head = append(n.head, to, from)
 	n.room = append(n.room, room, 0)
 }
@@ -92,7 +111,7 @@ func (n *network) arc(from, to int, room int64) {
 func (n *network) maxFlow(source, sink int) int64 {
 	var total int64
 	for n.layer(source, sink) {
-		clear(n.next)
+		copy(n.next, n.out)
 		for f := n.push(source, sink, 1<<62); f > 0; f = n.push(source, sink, 1<<62) {
 			total += f
 		}
@@ -107,9 +126,9 @@ func (n *network) layer(source, sink int) bool {
 		n.level[i] = -1
 	}
 	n.level[source] = 0
-	queue := []int{source}
+	queue := append(make([]int, 0, len(n.level)), source)
 	for i := 0; i < len(queue); i++ {
-		for _, a := range n.out[queue[i]] {
+		for a := n.out[queue[i]]; a >= 0; a = n.more[a] {
 			if to := n.head[a]; n.room[a] > 0 && n.level[to] < 0 {
 				n.level[to] = n.level[queue[i]] + 1
 				queue = append(queue, to)
@@ -124,8 +143,8 @@ func (n *network) push(at, sink int, flow int64) int64 {
 	if at == sink {
 		return flow
 	}
-	for ; n.next[at] < len(n.out[at]); n.next[at]++ {
-		a := n.out[at][n.next[at]]
+	for ; n.next[at] >= 0; n.next[at] = n.more[n.next[at]] {
+		a := n.next[at]
 		if n.room[a] == 0 || n.level[n.head[a]] != n.level[at]+1 {
 			continue
 		}

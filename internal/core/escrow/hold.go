@@ -172,6 +172,25 @@ func (h *hold) remeasure(old *hold, keys []Key, look func(Key) bucket) {
 	}
 }
 
+// foresaw says whether the hold has just these effects of a call that has nothing
+// before it and was not started.
+func (h *hold) foresaw(i int, e Effects) bool {
+	c := &h.calls[i]
+	return c.Started == 0 && len(c.After) == 0 && slices.Equal(c.Effects, e)
+}
+
+// activated sets the sums of a hold that differs from an old one in what is
+// active: in the buckets of one call.
+func (h *hold) activated(old *hold, keys []Key, look func(Key) bucket) {
+	h.sums = slices.Clone(old.sums)
+	for _, k := range keys {
+		if at, ok := slices.BinarySearchFunc(h.sums, k, compareKey); ok {
+			b := look(k)
+			h.sums[at].minus = h.extreme(k, &b, -1, active)
+		}
+	}
+}
+
 // demand is what a hold asks for before any of its calls is sent.
 func (h *hold) demand() Demand {
 	var d Demand

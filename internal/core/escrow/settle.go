@@ -45,6 +45,11 @@ func (t *Table) Commit(owner Owner, ids ...CallID) error {
 		}
 		next.calls[i].Claimed = true
 	}
+	old, keys := t.holds.Get(owner), []Key{}
+	for _, s := range old.sums {
+		keys = append(keys, s.key)
+	}
+	next.activated(old, keys, t.look)
 	t.replace(owner, next)
 	return nil
 }
@@ -81,6 +86,9 @@ func (t *Table) Extend(owner Owner, id CallID, e Effects) error {
 
 // Extends is the error that Extend would return.
 func (t *Table) Extends(owner Owner, id CallID, e Effects) error {
+	if h, i, err := t.call(owner, id); err == nil && h.foresaw(i, e) {
+		return nil // without measuring it: nothing grows
+	}
 	_, err := t.extended(owner, id, e)
 	return err
 }
@@ -116,9 +124,12 @@ func (t *Table) revise(owner Owner, id CallID, e Effects, first bool) (old, next
 			c.After = nil
 		}
 	})
-	if len(h.calls[i].After) > 0 {
+	switch {
+	case h.foresaw(i, e):
+		next.activated(h, e.keys(), t.look)
+	case len(h.calls[i].After) > 0:
 		next.measure(t.look) // the order is another one, or more of it is active
-	} else {
+	default:
 		next.remeasure(h, append(h.calls[i].Effects.keys(), e.keys()...), t.look)
 	}
 	return h, next, nil
@@ -148,8 +159,22 @@ func (t *Table) Start(owner Owner, id CallID, index uint64) error {
 	if c.Started != 0 || !c.Claimed || len(c.After) > 0 || index == 0 {
 		return fmt.Errorf("start of call %q of %s: %w", id, owner, ErrState)
 	}
-	t.revised(owner, h.with(i, func(c *Held) { c.Started = index }), c.Effects.keys()...)
+	next := h.with(i, func(c *Held) { c.Started = index })
+	next.sums = h.sums // it was active before
+	if t.ambiguous(c.Effects, index) {
+		next.remeasure(h, c.Effects.keys(), t.look)
+	}
+	t.replace(owner, next)
 	return nil
+}
+
+// ambiguous says whether what a call that starts at an index does may be in an
+// observation already.
+func (t *Table) ambiguous(e Effects, index uint64) bool {
+	return slices.ContainsFunc(e, func(x Effect) bool {
+		b := t.buckets.Get(x.Bucket)
+		return b.ambiguous(index)
+	})
 }
 
 // Settle ends a call, in the record of that index, or says that its outcome is
@@ -176,7 +201,9 @@ func (t *Table) Settle(owner Owner, id CallID, out Outcome, index uint64) error 
 	case Refused:
 		t.replace(owner, h.cut(failed))
 	case Uncertain:
-		t.revised(owner, h.with(i, func(c *Held) { c.Uncertain = true }), keys...)
+		next := h.with(i, func(c *Held) { c.Uncertain = true })
+		next.sums = h.sums // that counts as before
+		t.replace(owner, next)
 	default:
 		return fmt.Errorf("%w: outcome %q", ErrMalformed, out)
 	}
