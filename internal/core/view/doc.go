@@ -33,7 +33,7 @@
 //     confined session, also where nobody hidden contributes: to leave them out
 //     only then would tell just that.
 //
-// What remains: time (a decision that takes longer, an age); that a report
+// What remains: time (when a decision falls, and how long it takes); that a report
 // keeps at most [admission.MaxBlockers] reasons, so that so many hidden ones can
 // crowd out a visible one; that final transactions are forgotten when many
 // others have ended since; and the provider's own messages.

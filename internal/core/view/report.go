@@ -14,7 +14,9 @@ import (
 )
 
 // Report is what the session may be shown of a conflict report that was built on
-// the state. For an open lens that is the report itself. The report of a hidden
+// the state by [conflict.BuildAt], at the time of whoever asks: that of the last
+// record tells when somebody did something. For an open lens that is the report
+// itself. The report of a hidden
 // session's transaction looks like that of one that is not known.
 //
 // For a confined session, all reasons that are hidden, or that nobody stands
@@ -22,18 +24,25 @@ import (
 // a visible reason of that class and node is told. What is left of such a reason
 // follows from the session's own request.
 func (l *Locals) Report(lens *Lens, s *admission.State, r conflict.Report) conflict.Report {
+	tx, _ := s.Tx(admission.TxID(r.ID))
+	return l.redact(lens, s, &tx, r)
+}
+
+// Prospect is Report for a forecast: a report that was built for a request
+// without a transaction.
+func (l *Locals) Prospect(lens *Lens, s *admission.State, q admission.Request, r conflict.Report) conflict.Report {
+	return l.redact(lens, s, &admission.Tx{Request: q}, r)
+}
+
+func (l *Locals) redact(lens *Lens, s *admission.State, tx *admission.Tx, r conflict.Report) conflict.Report {
 	if lens.open {
 		return r
 	}
 	if lens.party(s, admission.SessionID(r.Requester.Session)) == stranger {
 		return conflict.Report{Schema: r.Schema, ID: r.ID, Conflicts: []conflict.Conflict{}}
 	}
-	tx, known := s.Tx(admission.TxID(r.ID))
-	if !known && r.Object != nil {
-		tx.Self = graph.NodeID(r.Object.CloudID)
-	}
-	x := redaction{l: l, tx: &tx, r: &r}
-	if known && tx.Session == lens.session.ID {
+	x := redaction{l: l, tx: tx, r: &r}
+	if tx.Session == lens.session.ID {
 		x.projection = lens.project(s, tx.Self)
 	} else {
 		x.projection = lens.project(s)
@@ -188,6 +197,9 @@ func (x *redaction) visible(c conflict.Conflict) conflict.Conflict {
 	h := *c.Holder
 	if x.lens.party(x.s, admission.SessionID(h.Session)) != self && !x.atVisible(&c) {
 		h.Address = ""
+	}
+	if x.r.Status == "" {
+		h.HeldFor = 0 // a forecast counts up to the last record, whoever made it
 	}
 	c.Holder = &h
 	if c.Fact != nil {

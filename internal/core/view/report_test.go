@@ -234,8 +234,9 @@ func TestForecastReport(t *testing.T) {
 	_ = w.submit("t", slotWrite(w, "r/h/net/secret").request("stranger"))
 	q := change(admission.Update, "r/h/net/s1", want("r/h/net/~slot", mode.X, "in_flight")).request("me")
 	p := w.state.Forecast([]admission.Request{q})
-	r := w.local.Report(w.lens, w.state, conflict.BuildProspect(w.state, q, p[0]))
-	if r.Decision != conflict.Wait || len(r.Conflicts) != 1 || r.Conflicts[0].Resource.LocalID != "net-1" {
+	r := w.local.Prospect(w.lens, w.state, q, conflict.BuildProspect(w.state, q, p[0]))
+	c := r.Conflicts[0]
+	if r.Decision != conflict.Wait || len(r.Conflicts) != 1 || c.Resource.LocalID != "net-1" || c.Relation != "ancestor" || c.ModeWanted != "X" {
 		t.Errorf("%+v", r)
 	}
 	if text := toJSON(t, r) + conflict.Text(r); strings.Contains(text, "stranger") || strings.Contains(text, "secret") || strings.Contains(text, "r/h") {
