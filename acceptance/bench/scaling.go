@@ -76,7 +76,7 @@ func scale(ctx context.Context, b *bench) error {
 		players.Go(func() {
 			for i := range next {
 				g := games[i]
-				results[i], failed[i] = scaling.Play(g.workload.Build(g.sessions, b.seed), g.strategy, rules, b.seed)
+				results[i], failed[i] = scaling.Play(ctx, g.workload.Build(g.sessions, b.seed), g.strategy, rules, b.seed)
 			}
 		})
 	}
@@ -187,7 +187,7 @@ type paperRow struct {
 }
 
 // paper plays the paper's trace in virtual time.
-func paper(_ context.Context, b *bench) error {
+func paper(ctx context.Context, b *bench) error {
 	rules, err := scaling.LoadRules()
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ func paper(_ context.Context, b *bench) error {
 	var p Paper
 	for _, f := range scaling.PaperFigures() {
 		// Without a seed latencies are those of the paper.
-		r, err := scaling.Play(scaling.Trace(), f.Strategy, rules, 0)
+		r, err := scaling.Play(ctx, scaling.Trace(), f.Strategy, rules, 0)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,8 @@
 package scaling
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +29,7 @@ func loaded(t *testing.T) *Rules {
 
 func play(t *testing.T, s Scene, strategy Strategy, rules *Rules, seed uint64) Result {
 	t.Helper()
-	r, err := Play(s, strategy, rules, seed)
+	r, err := Play(t.Context(), s, strategy, rules, seed)
 	if err != nil {
 		t.Fatalf("%s: %v", s.Name, err)
 	}
@@ -154,5 +156,15 @@ func TestThePapersTrace(t *testing.T) {
 		if diff := r.Makespan - f.Makespan; diff > 1e-6 || diff < -1e-6 || r.Done != f.Succeeded {
 			t.Errorf("%s: %.3f s and %d calls, in the paper %.2f s and %d", f.Strategy, r.Makespan, r.Done, f.Makespan, f.Succeeded)
 		}
+	}
+}
+
+// TestAPlayEndsWithItsContext: a thousand sessions are not waited for.
+func TestAPlayEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Play(ctx, Workloads()[0].Build(5, 1), Serial, nil, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
 	}
 }

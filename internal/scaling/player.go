@@ -4,6 +4,7 @@
 package scaling
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -112,13 +113,14 @@ func (p *player) pace() {
 
 var errStuck = errors.New("the runs wait and nothing is left to happen")
 
-// play plays all runs to their ends.
-func (p *player) play() error {
+// play plays all runs to their ends, or until the context ends.
+func (p *player) play(ctx context.Context) error {
 	for _, r := range p.runs {
 		p.clock.AfterFunc(r.session.Arrival, func() { p.strategy.arrive(r) })
 	}
 	for p.err == nil && p.clock.Step() {
 		p.settle()
+		p.fail(ctx.Err())
 	}
 	for _, r := range p.runs {
 		if r.open > 0 && p.err == nil {

@@ -5,6 +5,7 @@ package scaling
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -93,8 +94,9 @@ func (r Result) Met() bool {
 	return r.Strategy != Coordinated || r.Wasted == 0 && r.Broken == 0 && r.Ratio <= Bar && r.RatioServed <= Bar
 }
 
-// Play plays a scene under a strategy. The seed chooses latencies and backoffs.
-func Play(scene Scene, strategy Strategy, rules *Rules, seed uint64) (Result, error) {
+// Play plays a scene under a strategy. The seed chooses latencies and backoffs. The
+// error is that of the context when it ends before the play does.
+func Play(ctx context.Context, scene Scene, strategy Strategy, rules *Rules, seed uint64) (Result, error) {
 	// Processor time is that of one thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -127,7 +129,7 @@ func Play(scene Scene, strategy Strategy, rules *Rules, seed uint64) (Result, er
 	default:
 		p.strategy = &plain
 	}
-	if err := p.play(); err != nil {
+	if err := p.play(ctx); err != nil {
 		return r, fmt.Errorf("play %d sessions, %s: %w", len(scene.Sessions), strategy, err)
 	}
 	r.GaveUp = *gaveUp
