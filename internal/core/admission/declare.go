@@ -43,19 +43,21 @@ func (s *State) foldDeclared(e Declared) error {
 	return nil
 }
 
-// setDeclares replaces what a session has declared.
+// setDeclares replaces what a session has declared; both lists are sorted. Only
+// what is different is touched: a plan of thousands lifts its declarations one by
+// one.
 func (s *State) setDeclares(id SessionID, selves []graph.NodeID) {
 	x := s.sessions.Get(id)
 	if x == nil {
 		return
 	}
-	for _, n := range x.declares {
+	for _, n := range without(x.declares, selves) {
 		s.redeclare(n, func(by []SessionID) []SessionID {
 			return slices.DeleteFunc(slices.Clone(by), func(b SessionID) bool { return b == id })
 		})
 	}
 	_ = s.seat(id, func(x *seat) { x.declares = selves })
-	for _, n := range selves {
+	for _, n := range without(selves, x.declares) {
 		s.redeclare(n, func(by []SessionID) []SessionID {
 			at, found := slices.BinarySearch(by, id)
 			if found {
@@ -64,6 +66,17 @@ func (s *State) setDeclares(id SessionID, selves []graph.NodeID) {
 			return slices.Insert(slices.Clone(by), at, id)
 		})
 	}
+}
+
+// without are the nodes of a sorted list that another one does not have.
+func without(list, other []graph.NodeID) []graph.NodeID {
+	var rest []graph.NodeID
+	for _, n := range list {
+		if _, found := slices.BinarySearch(other, n); !found {
+			rest = append(rest, n)
+		}
+	}
+	return rest
 }
 
 func (s *State) redeclare(n graph.NodeID, f func([]SessionID) []SessionID) {
