@@ -105,6 +105,8 @@ type Coordinator struct {
 	epoch atomic.Uint64
 	index atomic.Uint64
 	live  atomic.Int64
+	// decided is how many commands wait for the next append.
+	decided atomic.Int64
 
 	realm realm // owned by the goroutine of run
 }

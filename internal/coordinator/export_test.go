@@ -9,8 +9,9 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 )
 
-// Queued is how many commands wait for the goroutine that owns the state.
-func Queued(c *Coordinator) int { return len(c.ops) }
+// Queued is how many commands wait for the append after the one that is being
+// made, decided or not.
+func Queued(c *Coordinator) int { return len(c.ops) + int(c.decided.Load()) }
 
 // Hash is of the state in memory, behind the record that it returns the index
 // of.

@@ -45,18 +45,18 @@ func (d Decision) same(o Decision) bool {
 
 // decision reads where a transaction stands.
 func (r *realm) decision(id admission.TxID) (Decision, error) {
-	tx, ok := r.state.Tx(id)
+	tx, ok := r.view.Tx(id)
 	if !ok {
 		return Decision{}, fmt.Errorf("transaction %s: %w", id, admission.ErrNoTx)
 	}
 	d := Decision{
-		Tx: id, Status: tx.Status, Token: tx.Token, Index: r.state.Index(), Cause: tx.Cause,
+		Tx: id, Status: tx.Status, Token: tx.Token, Index: r.view.Index(), Cause: tx.Cause,
 		Passed: tx.Passed, Reservation: tx.Action == admission.Reserve,
 	}
 	if explained(&tx) {
-		d.blockers = r.state.Blockers(id)
-		d.position, d.ahead = r.state.Place(id)
-		report := conflict.BuildAt(r.state, id, tx.Session, r.now())
+		d.blockers = r.view.Blockers(id)
+		d.position, d.ahead = r.view.Place(id)
+		report := conflict.BuildAt(r.view, id, tx.Session, r.now())
 		d.Report = &report
 	}
 	for _, b := range d.blockers {

@@ -24,16 +24,16 @@ func (r *realm) lead(ctx context.Context) error {
 		return err
 	}
 	r.state, r.epoch, r.last = state, epoch, journal.Index(state.Index())
-	r.ahead = false
+	r.view, r.lost = state, false
 	r.covered = covered
 	r.c.epoch.Store(uint64(epoch))
 	r.c.index.Store(uint64(r.last))
 	if err := r.takeOver(); err != nil {
-		r.ahead = true
+		r.lost = true
 		return err
 	}
 	r.count()
-	r.peers.rebuild(r.state)
+	r.peers.rebuild(r.view)
 	r.refollow()
 	r.c.log.Info("leading", "epoch", epoch, "index", r.last, "sessions", r.c.Live())
 	return nil
@@ -41,17 +41,22 @@ func (r *realm) lead(ctx context.Context) error {
 
 // takeOver journals the new leases.
 func (r *realm) takeOver() error {
-	var d decided
+	var b batch
 	for _, o := range r.renewals() {
-		r.decide(o, &d)
+		r.decide(o, &b)
 		if o.err != nil {
 			return fmt.Errorf("renew the leases: %w", o.err)
 		}
 	}
-	if err := r.append(d); err != nil {
-		return fmt.Errorf("renew the leases: %w", err)
+	if len(b.records) == 0 {
+		return nil
 	}
-	r.publish(d.news)
+	l := r.write(r.epoch, r.last, &b)
+	if l.err != nil {
+		return fmt.Errorf("renew the leases: %w", l.err)
+	}
+	r.recorded(l.last, &b)
+	r.publish(b.news)
 	return nil
 }
 

@@ -43,7 +43,7 @@ func (r *realm) maybeSnapshot() {
 	}
 	done := make(chan covered, 1)
 	r.saving = done
-	state, epoch := r.state.Clone(), r.epoch
+	state, epoch := r.view.Clone(), r.epoch
 	next := covered{at: r.last, size: r.covered.size, since: r.covered.since}
 	go func() {
 		size, err := r.save(r.c.life, state, next.at, epoch)

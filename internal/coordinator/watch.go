@@ -136,7 +136,7 @@ func (r *realm) publish(news []Event) {
 	}
 	if sessions {
 		r.count()
-		r.peers.rebuild(r.state)
+		r.peers.rebuild(r.view)
 	}
 	r.moved = r.moved || len(touched) > 0
 	for tx := range touched {
@@ -148,7 +148,7 @@ func (r *realm) publish(news []Event) {
 func (r *realm) count() {
 	n := 0
 	r.lease = 0
-	for _, s := range r.state.Sessions() {
+	for _, s := range r.view.Sessions() {
 		if s.EndedAt != 0 {
 			continue
 		}
