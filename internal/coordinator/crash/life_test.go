@@ -201,16 +201,16 @@ func (l *life) unknown(s admission.SessionID, network string, written bool) erro
 // short is a life with everything in it once.
 func (l *life) short() error {
 	l.every, l.retain = 1<<40, 1
+	var alice admission.SessionID
+	var held coordinator.Decision
 	return inTurn(
 		l.begin,
-		func() error {
-			s, err := l.session("alice")
-			if err != nil {
-				return err
-			}
-			d, err := l.submit(s, "held")
-			return errors.Join(err, l.run(s, d, false), l.end(), l.begin(), l.complete(s, d))
-		},
+		func() (err error) { alice, err = l.session("alice"); return err },
+		func() (err error) { held, err = l.submit(alice, "held"); return err },
+		func() error { return l.run(alice, held, false) },
+		l.end,
+		l.begin,
+		func() error { return l.complete(alice, held) },
 		l.end,
 	)
 }

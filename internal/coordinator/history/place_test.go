@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -46,6 +47,7 @@ func inMemory() store {
 type place struct {
 	t     *testing.T
 	dir   string // of the sockets
+	link  string // to the socket of whoever serves; empty for none
 	store store
 	heard *recorder
 	lie   func(journal.Journal) journal.Journal // nil for an honest journal
@@ -91,6 +93,12 @@ func (p *place) begin() {
 	var ctx context.Context
 	ctx, l.stop = context.WithCancel(context.Background())
 	go func() { l.served <- server.New(l.c).Serve(ctx, listener, 0) }()
+	if p.link != "" {
+		err = errors.Join(os.Symlink(l.address, l.address+"l"), os.Rename(l.address+"l", p.link))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.life = l
