@@ -16,7 +16,7 @@ const maxForward = 10 * time.Minute
 // chaos begins all that goes wrong by itself, each at times of its own.
 func (w *World) chaos() {
 	w.recurs(NetPartition, w.partition)
-	w.recurs(CloudPartition, func() bool { return w.apart() })
+	w.recurs(CloudPartition, w.apart)
 	w.recurs(ClockForward, func() bool { return w.jump(1) })
 	w.recurs(ClockBack, func() bool { return w.jump(-1) })
 	w.recurs(Suspend, func() bool {
@@ -77,14 +77,17 @@ func (w *World) partition() bool {
 
 // apart keeps a machine from the cloud for a while.
 func (w *World) apart() bool {
-	m := pick(w, w.spaces).machine
+	w.cutOff(pick(w, w.spaces).machine, w.between(time.Second, time.Minute))
+	return false
+}
+
+func (w *World) cutOff(m *machine, d time.Duration) {
 	m.apart = true
 	w.logf(m.name, "does not reach the cloud")
-	w.clock.AfterFunc(w.between(time.Second, time.Minute), func() {
+	w.clock.AfterFunc(d, func() {
 		m.apart = false
 		w.logf(m.name, "reaches the cloud")
 	})
-	return false
 }
 
 // jump moves the clocks of all coordinators: they follow one source of time. It
@@ -170,6 +173,9 @@ func (w *World) killWrapper() bool {
 	x.space.next(w.between(time.Second, 2*time.Minute))
 	if x.plugin.alive && w.strikes(PluginSurvives) {
 		x.logf("is killed; its plugin goes on")
+		if w.rng.IntN(2) == 0 {
+			w.cutOff(x.machine, w.between(time.Second, 2*time.Minute)) // what killed it has more consequences
+		}
 		x.plugin.after(w.between(time.Second, pluginTimeout), x.plugin.kill)
 		return true
 	}

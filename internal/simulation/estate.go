@@ -113,24 +113,24 @@ func pick[T any](w *World, list []T) T { return list[w.rng.IntN(len(list))] }
 // grow adds one thing of a random kind, which may refer to what others have.
 func (e *estate) grow(name string) *thing {
 	switch n := e.w.rng.IntN(100); {
-	case n < 22:
+	case n < 20:
 		s := e.newSubnet(pick(e.w, e.nets), name)
 		e.subs = append(e.subs, s)
 		return s
-	case n < 44:
+	case n < 40:
 		return e.newInterface(name)
-	case n < 58 && len(e.left) > 0:
+	case n < 54 && len(e.left) > 0:
 		return e.newMachine(name)
-	case n < 64:
+	case n < 60:
 		d := e.top(arm.ManagedDisk, name)
 		d.shares = 1 + e.w.rng.IntN(2)
 		e.disks = append(e.disks, d)
 		return d
-	case n < 68:
+	case n < 64:
 		g := e.top(arm.SecurityGroup, name)
 		e.nsgs = append(e.nsgs, g)
 		return g
-	case n < 76:
+	case n < 72:
 		r := e.below(arm.SecurityRule, pick(e.w, e.nsgs), name)
 		e.priority++
 		r.priority = e.priority

@@ -40,7 +40,7 @@ func (p *petition) decided(value any, err error) {
 	}
 	if err != nil {
 		p.run.lose(err)
-		p.end(err.Error())
+		p.end(class(err))
 		return
 	}
 	d := value.(decision)
@@ -56,6 +56,16 @@ func (p *petition) decided(value any, err error) {
 	default:
 		p.end(string(d.status))
 	}
+}
+
+// class is an error without what is of one case only.
+func class(err error) string {
+	for _, known := range []error{admission.ErrNoSession, admission.ErrNoTx, admission.ErrStatus, admission.ErrKeyReused, admission.ErrMalformed, admission.ErrDuplicate} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
+	return err.Error()
 }
 
 func (p *petition) end(why string) {

@@ -17,7 +17,7 @@ const (
 	// that runs while the machine is suspended. It is well below the time-out that
 	// the rules give, which is what the coordinator counts on.
 	pluginTimeout = 8 * time.Minute
-	maxTries      = 8
+	maxTries      = 24
 )
 
 // plugin is the provider's process: it calls the cloud, and goes on trying when
@@ -194,7 +194,7 @@ func (t *task) again() {
 		t.giveUp()
 		return
 	}
-	t.plugin.after(w.between(time.Second, 8*time.Second), t.look)
+	t.plugin.after(w.between(time.Second, 16*time.Second), t.look)
 }
 
 // giveUp ends a call of which nothing more will be sent.

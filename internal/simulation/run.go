@@ -79,7 +79,7 @@ func (x *workspace) begin() {
 	r := &run{
 		process: x.machine.newProcess(name), space: x, destroys: w.rng.IntN(6) == 0,
 		lives: map[graph.NodeID]uint64{}, slots: 1 + w.rng.IntN(10), reading: map[admission.TxID]bool{},
-		patience: w.between(3*time.Minute, 20*time.Minute),
+		patience: w.between(time.Minute, 12*time.Minute),
 	}
 	r.plugin = &plugin{process: x.machine.newProcess(name + "/plugin"), run: r}
 	x.current = r

@@ -51,7 +51,6 @@ type server struct {
 	due        int64
 	timer      int
 	snapshotAt journal.Index
-	looked     int64
 }
 
 // waiting is a request with the way back; nil for one of the server's own.

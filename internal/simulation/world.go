@@ -112,7 +112,7 @@ func (w *World) people() {
 		x.machine = w.newMachine("host-" + x.name)
 		w.spaces = append(w.spaces, x)
 	}
-	for i := range 8 + w.rng.IntN(53) {
+	for i := range 12 + w.rng.IntN(61) {
 		if t := e.grow(fmt.Sprintf("x%d", i)); t != nil {
 			x := w.near(t)
 			x.things = append(x.things, t)

@@ -44,6 +44,7 @@ type options struct {
 	first   uint64
 	replay  uint64
 	length  time.Duration
+	seeds   uint64
 	workers int
 	folder  string
 	engine  *ruleengine.Engine
@@ -60,6 +61,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	)
 	flags.Uint64Var(&o.first, "seed", 1, "the first seed")
 	flags.Uint64Var(&o.replay, "replay", 0, "a seed to run once, with its event log on the output")
+	flags.Uint64Var(&o.seeds, "seeds", 0, "how many seeds to run at most; 0 means as many as there is time for")
 	flags.IntVar(&o.workers, "workers", 2, "how many seeds to run at once")
 	flags.StringVar(&o.folder, "logs", os.TempDir(), "where to keep the event logs of seeds that fail")
 	if err := flags.Parse(args); err != nil {
@@ -158,10 +160,14 @@ type progress struct {
 	err    error
 }
 
-// one runs the next seed; it is false when there is a failure.
+// one runs the next seed; it is false when there is a failure, or no seed left.
 func (p *progress) one() bool {
 	p.mu.Lock()
 	seed := p.next
+	if p.seeds > 0 && seed >= p.first+p.seeds {
+		p.mu.Unlock()
+		return false
+	}
 	p.next++
 	p.mu.Unlock()
 	r, err := p.try(seed)
