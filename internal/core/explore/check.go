@@ -7,7 +7,10 @@ import (
 	"fmt"
 
 	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
+	"github.com/tfweaver/tfweaver/internal/core/lock"
+	"github.com/tfweaver/tfweaver/internal/core/mode"
 )
 
 // Violation is a broken invariant.
@@ -16,192 +19,209 @@ type Violation struct {
 	What      string
 }
 
+// Error gives the invariant first.
 func (v *Violation) Error() string { return v.Invariant + ": " + v.What }
 
 func broken(invariant, format string, args ...any) *Violation {
 	return &Violation{Invariant: invariant, What: fmt.Sprintf(format, args...)}
 }
 
-// checkStep judges one move: before is the world it was made in, w the world
-// after it.
-func checkStep(before, w *world, m move, events []admission.Event) *Violation {
-	if m.kind == start {
-		if v := checkStart(before, m.who); v != nil {
+// checkState judges a state of the core by itself, once.
+func checkState(c *Config, n *node) *Violation {
+	table := n.state.Locks()
+	for _, id := range table.Nodes() {
+		holders := table.Holders(id)
+		if v := checkCompatible(string(id), holders); v != nil {
+			return v
+		}
+		if v := checkAncestors(table, id, holders, n.state.Graph().Parent); v != nil {
 			return v
 		}
 	}
-	last := tokens(before)
-	for _, e := range events {
-		switch e := e.(type) {
-		case admission.TxAdmitted:
-			if e.Token <= last {
-				return broken("I10 TokenMonotone", "%s got token %d after %d", e.Tx, e.Token, last)
-			}
-			last = e.Token
-			if v := checkGrant(w, e.Tx); v != nil {
-				return v
-			}
-		case admission.TxQueued:
-			if v := checkAttribution(w, e.Tx, e.Blockers); v != nil {
-				return v
-			}
-		case admission.TxRejected:
-			if v := checkRefusal(w, e.Tx, e.Blockers); v != nil {
-				return v
-			}
-		case admission.TxStaled:
-			if len(e.Blockers) == 0 || e.Blockers[0].Guard != admission.Version {
-				return broken("I17 Attribution", "%s is stale without a version", e.Tx)
-			}
+	for _, check := range []func(*Config, *node) *Violation{checkHoldings, checkClaims, checkSums, checkWaits} {
+		if v := check(c, n); v != nil {
+			return v
 		}
 	}
-	return checkFates(before, w, m)
+	return checkSettled(n.state)
 }
 
-// guessed says whether the graph takes an object for there only because a call
-// is changing it that nobody has ever seen.
-func (w *world) guessed(id graph.NodeID) bool { return w.config.Blind && w.changing(id) }
-
-func tokens(w *world) uint64 {
-	var last uint64
-	for i := range w.config.Ops {
-		if tx, ok := w.state.Tx(txID(i)); ok {
-			last = max(last, tx.Token)
-		}
-	}
-	return last
-}
-
-// checkStart judges the moment from which a call may reach the cloud.
-func checkStart(w *world, i int) *Violation {
-	op, r := &w.config.Ops[i], &w.runs[i]
-	for j := range w.config.Ops {
-		if j != i && w.runs[j].inflight && op.disturbs(&w.config.Ops[j]) {
-			return broken("I2 NoProviderOverlap", "%s starts while %s may be running", op.Name, w.config.Ops[j].Name)
-		}
-	}
-	for _, need := range op.Requires {
-		if n, _ := w.state.Graph().Get(need); n.Lifecycle.Live() && !w.cloud.exists[number(need)] && !w.guessed(need) {
-			return broken("Present", "%s starts, and %s went away behind the locks", op.Name, need)
-		}
-	}
-	self := number(op.Self)
-	if op.Remove {
-		if from := w.cloud.referrer(self); from >= 0 {
-			return broken("P4 Unreferenced", "%s starts while %s refers to it", op.Name, objects[from])
-		}
-		if child := w.cloud.foreignChild(self, op.Session); child >= 0 {
-			return broken("P4 Unreferenced", "%s starts over another state's %s", op.Name, objects[child])
-		}
-	}
-	if op.versioned != "" && w.cloud.foreignEdits(number(op.versioned), op.Session) != r.seenEdits {
-		return broken("I20 VersionGuard", "%s starts on a plan that others have outdated", op.Name)
-	}
-	if op.lived != "" && w.cloud.life[number(op.lived)] != r.seenLife {
-		return broken("SameLife", "%s starts on another life of its object", op.Name)
+// checkSettled: judging the queue again changes nothing.
+func checkSettled(s interface{ Settled() bool }) *Violation {
+	if !s.Settled() {
+		return broken("I13 NoLostWakeup", "judging the queue again changes it")
 	}
 	return nil
 }
 
-// checkGrant: what an operation needs is there, as far as anybody can know, and
-// nothing is granted over an earlier waiter that it disturbs, unless that one
-// waits for something that is yet to be made.
-func checkGrant(w *world, granted admission.TxID) *Violation {
-	tx, _ := w.state.Tx(granted)
-	op := w.op(granted)
-	for _, need := range op.Requires {
-		if n, _ := w.state.Graph().Get(need); !w.cloud.exists[number(need)] && n.Lifecycle != graph.Unknown && !w.guessed(need) {
-			return broken("Present", "%s is granted without %s", op.Name, need)
-		}
+// checkAncestors: who holds a node has announced that on the node above.
+func checkAncestors(t *lock.Table, id graph.NodeID, holders []lock.Holder, parent func(graph.NodeID) (graph.NodeID, bool)) *Violation {
+	up, ok := parent(id)
+	if !ok {
+		return nil
 	}
-	for _, id := range w.state.Waiting() {
-		other, _ := w.state.Tx(id)
-		if other.Ticket < tx.Ticket && op.disturbs(w.op(id)) && !w.awaitsTruly(w.op(id)) {
-			return broken("I11 FIFO", "%s is granted over %s", op.Name, w.op(id).Name)
+	for _, h := range holders {
+		if plan, _ := t.Held(h.Owner); !mode.Covers(plan.Mode(up), mode.Intention(h.Mode)) {
+			return broken("I3 AncestorsIntended", "%s holds %s on %s without %s", h.Owner, h.Mode, id, up)
 		}
 	}
 	return nil
 }
 
-func (w *world) op(id admission.TxID) *Op {
-	for i := range w.config.Ops {
-		if txID(i) == id {
-			return &w.config.Ops[i]
+// checkCompatible: all holders of one node are compatible.
+func checkCompatible(id string, holders []lock.Holder) *Violation {
+	for i, a := range holders {
+		for _, b := range holders[i+1:] {
+			if !mode.Compatible(a.Mode, b.Mode) {
+				return broken("I1 CompatibleHolders", "%s: %v and %v", id, a, b)
+			}
 		}
 	}
 	return nil
 }
 
-// checkAttribution: every wait says what for, and for whom.
-func checkAttribution(w *world, id admission.TxID, why []admission.Blocker) *Violation {
-	if len(why) == 0 {
-		return broken("I17 Attribution", "%s waits for no reason", id)
-	}
-	for _, b := range why {
-		named := b.Guard != "" && b.Fact != "" || b.Want != "" && b.Held != "" && b.Holder != ""
-		if b.Node == "" || !named || b.Holder == id {
-			return broken("I17 Attribution", "%s waits, reason %+v", id, b)
-		}
-		if b.Holder == "" || b.Guard != "" {
+// checkHoldings: who holds, holds the whole plan; who does not, nothing.
+func checkHoldings(c *Config, n *node) *Violation {
+	table := n.state.Locks()
+	for i := range c.Ops {
+		tx, ok := n.state.Tx(txID(i))
+		if !ok {
 			continue
 		}
-		h, _ := w.state.Tx(b.Holder)
-		if b.HolderSession != h.Session || b.HolderIntent != h.Intent || b.Ahead == h.Status.Holds() {
-			return broken("I17 Attribution", "%s waits, reason %+v, but %s is %s", id, b, h.ID, h.Status)
+		held, want := 0, len(tx.Locks)
+		for _, w := range tx.Locks {
+			for _, h := range table.Holders(w.Node) {
+				if h.Owner == lock.Owner(tx.ID) && h.Mode == w.Mode {
+					held++
+				}
+			}
+		}
+		if v := checkHolding(&tx, held, want); v != nil {
+			return v
 		}
 	}
 	return nil
 }
 
-// checkRefusal: a refusal has a ground in the cloud, or in the policy of the
-// session, and is never the session's own doing.
-func checkRefusal(w *world, id admission.TxID, why []admission.Blocker) *Violation {
-	op := w.op(id)
-	if len(why) == 0 {
-		return broken("I17 Attribution", "%s is refused for no reason", op.Name)
+func checkHolding(tx *admission.Tx, held, want int) *Violation {
+	if !tx.Status.Holds() || tx.Passed != nil {
+		want = 0
 	}
-	grounds := false
-	for _, b := range why {
-		switch {
-		case b.Guard == "" || b.Fact == "declared":
-			grounds = grounds || w.config.Policies[op.Session] == admission.Reject && b.HolderSession != sessionID(op.Session)
-		case b.Guard == admission.Present:
-			grounds = grounds || !w.cloud.exists[number(b.Node)]
-		case b.Guard == admission.Unreferenced:
-			self := number(op.Self)
-			grounds = grounds || w.cloud.referrer(self) >= 0 || w.cloud.foreignChild(self, op.Session) >= 0
-		case b.Guard == admission.SameLife:
-			o := number(b.Node)
-			grounds = grounds || w.cloud.life[o] != w.runs[w.number(id)].seenLife || !w.cloud.exists[o]
-		}
-	}
-	if !grounds {
-		return broken("I17 Attribution", "%s is refused without ground: %+v", op.Name, why)
+	if held != want {
+		return broken("I4 AllOrNothing", "%s is %s and holds %d of %d", tx.ID, tx.Status, held, want)
 	}
 	return nil
 }
 
-func (w *world) number(id admission.TxID) int {
-	for i := range w.config.Ops {
-		if txID(i) == id {
-			return i
+// checkClaims: nobody holds what a claim of another run excludes.
+func checkClaims(_ *Config, n *node) *Violation {
+	claims := n.state.Claims()
+	for i, x := range claims {
+		p, _ := n.state.Tx(x.Plan)
+		for _, w := range x.Locks {
+			for _, h := range n.state.Locks().Holders(w.Node) {
+				if tx, _ := n.state.Tx(admission.TxID(h.Owner)); tx.Session != p.Session && !mode.Compatible(h.Mode, w.Mode) {
+					return broken("I1 CompatibleHolders", "%s holds %s inside claim %s", tx.ID, w.Node, x.ID)
+				}
+			}
+		}
+		for _, o := range claims[i+1:] {
+			q, _ := n.state.Tx(o.Plan)
+			if _, _, clash := x.Locks.Clash(o.Locks); clash && q.Session != p.Session {
+				return broken("I1 CompatibleHolders", "claims %s and %s", x.ID, o.ID)
+			}
+		}
+	}
+	return nil
+}
+
+// checkSums: what is in flight is what the holds come to, and what could be in
+// use is within the limit unless that is flagged.
+func checkSums(c *Config, n *node) *Violation {
+	if !c.Capacity {
+		return nil
+	}
+	table := n.state.Capacity()
+	for b := range buckets {
+		if v := checkSum(table.Level(bucketKey(b)), table.Shares(bucketKey(b))); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+func checkSum(l escrow.Level, shares []escrow.Share) *Violation {
+	var plus, minus int64
+	for _, x := range shares {
+		plus, minus = plus+x.Plus, minus+x.Minus
+	}
+	if l.Plus != plus || l.Minus != minus {
+		return broken("I7 SumsAgree", "%s has %d and %d in flight, the holds come to %d and %d", l.Bucket, l.Plus, l.Minus, plus, minus)
+	}
+	if l.Known && l.Limit.Set && l.Sup > l.Limit.Value && !l.Overcommitted {
+		return broken("I5 EscrowSup", "%s may reach %d of %d, and nobody says so", l.Bucket, l.Sup, l.Limit.Value)
+	}
+	return nil
+}
+
+// checkWaits: every wait has a reason, and the waits-for graph, with the runs'
+// own order in it, has no cycle.
+func checkWaits(c *Config, n *node) *Violation {
+	var waits [maxOps + maxSessions]uint16
+	for _, id := range n.state.Waiting() {
+		why := n.state.Blockers(id)
+		if len(why) == 0 {
+			return broken("I17 Attribution", "%s waits for no reason", id)
+		}
+		from := placeOf(id)
+		for _, b := range why {
+			if j := placeOf(b.Holder); from >= 0 && j >= 0 {
+				waits[from] |= 1 << j
+			}
+		}
+	}
+	for i := range c.Ops {
+		if n.status[i] != none {
+			continue
+		}
+		for _, a := range c.Ops[i].After {
+			if !n.status[a].final() {
+				waits[i] |= 1 << a
+			}
+		}
+		if s := c.Ops[i].Session; c.planned(i) && n.plans[s] == queued {
+			waits[i] |= 1 << (maxOps + s)
+		}
+	}
+	return checkAcyclic(waits)
+}
+
+// placeOf numbers transactions: operations, then reservations.
+func placeOf(id admission.TxID) int {
+	if i := numberOf(id); i >= 0 {
+		return i
+	}
+	for s, p := range planIDs {
+		if p == id {
+			return maxOps + s
 		}
 	}
 	return -1
 }
 
-// checkFates: only an answer about a running call, or a person, ends it.
-func checkFates(before, w *world, m move) *Violation {
-	for i := range w.config.Ops {
-		old, _ := before.state.Tx(txID(i))
-		tx, _ := w.state.Tx(txID(i))
-		if old.Status != admission.Actioning && old.Status != admission.Uncertain || old.Status == tx.Status {
-			continue
+func checkAcyclic(waits [maxOps + maxSessions]uint16) *Violation {
+	open := uint16(1)<<len(waits) - 1
+	for changed := true; changed; {
+		changed = false
+		for i := range waits {
+			if open&(1<<i) != 0 && waits[i]&open == 0 {
+				open &^= 1 << i
+				changed = true
+			}
 		}
-		told := m.who == i && (m.kind == succeed || m.kind == fail || m.kind == notSent || m.kind == resolve || m.kind == refute)
-		if tx.Status.Final() && !told {
-			return broken("I18 UncertainKept", "%s went from %s to %s by %s", tx.ID, old.Status, tx.Status, m)
-		}
+	}
+	if open != 0 {
+		return broken("I22 WaitForAcyclic", "%b: %b", open, waits)
 	}
 	return nil
 }

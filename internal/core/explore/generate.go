@@ -14,7 +14,7 @@ import (
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 )
 
-// beginnings are the clouds that configurations start with.
+// beginnings are the clouds that configurations of the network start with.
 var beginnings = []struct {
 	name  string
 	there map[graph.NodeID]int
@@ -30,10 +30,10 @@ var beginnings = []struct {
 	{name: "shared", there: map[graph.NodeID]int{group: 0, net: 0, sub1: 1, sg: 1}},
 }
 
-// Generate yields configurations systematically: every choice of size
-// operations for the sessions of each assignment, in every beginning, under
-// both policies for the last session. A stride above 1 takes every so many.
-func Generate(size, stride int) iter.Seq[*Config] {
+// Networks yields configurations systematically: every choice of size operations
+// for the sessions of each assignment, in every beginning. A stride above 1 takes
+// every so many.
+func Networks(size, stride int) iter.Seq[*Config] {
 	names := slices.Sorted(maps.Keys(templates))
 	return func(yield func(*Config) bool) {
 		n := 0
@@ -41,10 +41,7 @@ func Generate(size, stride int) iter.Seq[*Config] {
 			for choice := range choices(len(names), size) {
 				for b := range beginnings {
 					n++
-					if n%stride != 0 {
-						continue
-					}
-					if !yield(generated(names, choice, sessions, b, n)) {
+					if n%stride == 0 && !yield(generated(names, choice, sessions, b, n)) {
 						return
 					}
 				}
@@ -88,9 +85,8 @@ func choices(n, size int) iter.Seq[[]int] {
 }
 
 func generated(names []string, choice, sessions []int, b, n int) *Config {
-	begin := beginnings[b]
-	c := &Config{There: begin.there, Links: begin.links, Blind: begin.blind, Faults: 1}
-	count := max(2, slices.Max(sessions)+1)
+	c := beginning(b)
+	c.Faults = 1
 	var parts []string
 	for i, k := range choice {
 		op := templates[names[k]]()
@@ -98,29 +94,38 @@ func generated(names []string, choice, sessions []int, b, n int) *Config {
 		c.Ops = append(c.Ops, op)
 		parts = append(parts, fmt.Sprintf("s%d %s", sessions[i], names[k]))
 	}
-	for range count {
-		c.Policies = append(c.Policies, admission.Queue)
+	for range max(2, slices.Max(sessions)+1) {
+		c.Sessions = append(c.Sessions, Session{Policy: admission.Queue})
 	}
-	// Policies, mishaps and readers change with the number of the
-	// configuration, out of step with the beginnings.
+	// Policies, mishaps and readers change with the number of the configuration,
+	// out of step with the beginnings.
 	if n/4%3 == 0 {
-		c.Policies[count-1] = admission.Reject
+		c.Sessions[len(c.Sessions)-1].Policy = admission.Reject
 	}
-	if n/4%2 == 0 {
+	if n/4%2 == 0 && len(choice) < 4 {
 		c.Reads = c.Ops[0].Self
 	}
+	c.Dup, c.Pass, c.Views, c.Journal = n/4%4 == 1, n/4%5 == 3, n/4%7 == 2, true
 	if len(choice) == 2 {
 		c.Faults = 2
 	}
 	order(c.Ops)
-	c.Name = fmt.Sprintf("#%d %s: %s (%v, reads %q)", n, begin.name, strings.Join(parts, ", "), c.Policies, c.Reads)
+	c.Name = fmt.Sprintf("network/%d/%d %s: %s", len(choice), n, beginnings[b].name, strings.Join(parts, ", "))
 	return c
 }
 
-// scenario is a configuration by hand.
-func scenario(name string, beginning int, faults int, policies []admission.Policy, ops ...string) *Config {
-	b := beginnings[beginning]
-	c := &Config{Name: name, There: b.there, Links: b.links, Blind: b.blind, Faults: faults, Policies: policies}
+func beginning(b int) *Config {
+	x := beginnings[b]
+	return &Config{Objects: network, There: x.there, Links: x.links, Blind: x.blind}
+}
+
+// scenario is a configuration of the network by hand.
+func scenario(name string, begin, faults int, policies []admission.Policy, ops ...string) *Config {
+	c := beginning(begin)
+	c.Name, c.Faults, c.Journal = name, faults, true
+	for _, p := range policies {
+		c.Sessions = append(c.Sessions, Session{Policy: p})
+	}
 	for _, o := range ops {
 		var session int
 		var kind string
@@ -133,4 +138,20 @@ func scenario(name string, beginning int, faults int, policies []admission.Polic
 	}
 	order(c.Ops)
 	return c
+}
+
+// Scenarios are configurations worth exploring in full.
+func Scenarios() []*Config {
+	queue, reject := admission.Queue, admission.Reject
+	both := []admission.Policy{queue, queue}
+	return []*Config{
+		scenario("crossing", 3, 2, both, "s0 join-sg-s1", "s1 change-s1", "s1 join-sg-s1"),
+		scenario("reference", 2, 2, both, "s0 drop-s1", "s1 make-nic", "s1 drop-nic"),
+		scenario("two makers", 1, 2, both, "s0 make-net-once", "s1 make-net-once", "s1 make-s1"),
+		scenario("made again", 2, 1, []admission.Policy{queue, queue, queue}, "s0 make-s1", "s1 make-nic", "s2 change-nic"),
+		scenario("lost while promised", 3, 2, []admission.Policy{queue, reject}, "s0 make-s1", "s1 join-sg-s1", "s1 drop-s1"),
+		scenario("no patience", 1, 1, []admission.Policy{queue, reject}, "s0 make-net", "s1 make-s1", "s1 make-s2"),
+		scenario("paper", 0, 1, both, "s0 make-group", "s0 make-net", "s0 make-s1", "s1 make-s2"),
+		scenario("replace", 2, 1, both, "s1 drop-nic", "s0 drop-net", "s0 make-net", "s1 make-s2"),
+	}
 }

@@ -3,317 +3,315 @@
 
 package explore
 
-import (
-	"fmt"
+import "fmt"
 
-	"github.com/tfweaver/tfweaver/internal/core/admission"
-	"github.com/tfweaver/tfweaver/internal/core/graph"
-)
-
-type moveKind uint8
+// kind of a step of a world.
+type kind uint8
 
 const (
-	lower moveKind = iota
-	submit
-	resubmit
-	resubmitLate
-	start
-	succeed
-	fail
-	lose
-	notSent
-	withdraw
-	resolve // a person saw that it had succeeded
-	refute  // a person saw that it had not
-	declare
-	leave
-	lapse
-	beginRead
-	endRead
+	mPlan     kind = iota // a client makes the lock plan of an operation
+	mAsk                  // and sends the request
+	mSubmit               // which the coordinator gets
+	mSpread               // a request that was resent arrives late: the old plan, when there is a new one
+	mGo                   // a client hears that it is admitted, and sends Start
+	mHear                 // a client hears that it is not
+	mStart                // the coordinator gets Start
+	mSend                 // the acknowledgement arrives, and the call is sent
+	mLand                 // the call takes effect
+	mHalf                 // the call leaves an object and fails
+	mRefuse               // the cloud refuses the call, or it gets lost on the way
+	mAnswer               // the client gets the answer, and reports it
+	mReport               // the coordinator gets the report
+	mLose                 // the client waits no longer for the answer
+	mNotSent              // the client does not send what it may
+	mWithdraw             // the client gives up
+	mResolve              // a person tells how an uncertain call ended
+	mSettle               // somebody reads the object of an uncertain call
+	mPass                 // a person overrides a decision
+	mReserve              // a run submits its plan
+	mGiveUp               // and takes it back
+	mDeclare              // a run says what it will make
+	mClose                // a run ends in order
+	mKill                 // its process dies
+	mExpire               // its lease ends
+	mDead                 // its process is found to be dead
+	mPause                // time passes
+	mLook                 // a read of an object begins
+	mSee                  // and ends
+	mMeter                // a read of the buckets begins
+	mEarly                // and ends, having seen them as they were when it began
+	mLate                 // or as they are
+	mLimit                // a limit changes; who is 0 for down and 1 for up
+	mAppend               // the leader has appended what it decided
+	mCrash                // the leader dies, and another one takes over
+	mDepose               // another one takes over, and the leader does not know
+	mFenced               // the append of the deposed leader is refused
 )
 
-var moveNames = [...]string{
-	"lower", "submit", "resubmit", "resubmit-late", "start", "succeed", "fail", "lose", "not-sent",
-	"withdraw", "resolve", "refute", "declare", "close", "expire", "begin-read", "end-read",
+var kindNames = [...]string{
+	"plan", "ask", "submit", "submit-again", "go", "hear", "start", "send", "land", "half", "refuse", "answer", "report", "lose",
+	"not-sent", "withdraw", "resolve", "settle", "pass", "reserve", "give-up", "declare", "close", "kill", "expire", "dead",
+	"pause", "look", "see", "meter", "early", "late", "limit", "append", "crash", "depose", "fenced",
 }
 
-// move is one step of a history; who is an operation or a session.
+// move is one step; who is an operation or a session.
 type move struct {
-	kind moveKind
-	who  int
+	kind kind
+	who  uint8
 }
 
-func (m move) String() string { return fmt.Sprintf("%s %d", moveNames[m.kind], m.who) }
+// String names the step and its subject.
+func (m move) String() string { return fmt.Sprintf("%s %d", kindNames[m.kind], m.who) }
 
-// moves are all steps that the world allows now.
-func (w *world) moves() []move {
-	var list []move
-	for i := range w.config.Ops {
-		list = w.opMoves(list, i)
+// productive says whether somebody may count on the step: it is sure to happen
+// if nothing else does. Such steps bring their subject further and are never
+// undone, so that there is no endless history of them alone; who waits where
+// none of them is left waits for ever (I12).
+func (m move) productive() bool {
+	switch m.kind {
+	case mSpread, mHalf, mLose, mNotSent, mWithdraw, mSettle, mPass, mGiveUp, mKill, mPause, mLimit, mCrash, mDepose:
+		return false
+	default:
+		return true
 	}
-	for i := range w.config.Policies {
-		list = w.sessionMoves(list, i)
-	}
-	if w.config.Reads != "" && !w.read.done {
-		switch {
-		case !w.read.begun:
-			list = append(list, move{beginRead, 0})
-		case !w.gone[0]:
-			list = append(list, move{endRead, 0})
-		}
-	}
-	return list
 }
 
-func (w *world) sessionMoves(list []move, i int) []move {
-	if w.gone[i] {
-		return list
-	}
-	if !w.declared[i] && len(w.makes(i)) > 0 {
-		list = append(list, move{declare, i})
-	}
-	if w.faults < w.config.Faults {
-		list = append(list, move{leave, i}, move{lapse, i})
-	}
-	return list
-}
-
-// makes are the objects that a session will create and has not tried to yet.
-func (w *world) makes(session int) []graph.NodeID {
-	var list []graph.NodeID
-	for i := range w.config.Ops {
-		if op := &w.config.Ops[i]; op.Make && op.Session == session && !w.runs[i].told {
-			list = append(list, op.Self)
-		}
-	}
-	return list
-}
-
-func (w *world) opMoves(list []move, i int) []move {
-	op, r := &w.config.Ops[i], &w.runs[i]
-	add := func(kinds ...moveKind) {
-		for _, k := range kinds {
-			list = append(list, move{k, i})
-		}
-	}
-	if !r.submitted {
-		if w.ready(op) {
-			if (op.versioned != "" || op.lived != "") && !r.lowered {
-				add(lower)
-			} else {
-				add(submit)
+// moves appends all steps that a world offers.
+func (w *world) moves(c *Config, n *node, list []move) []move {
+	if w.pending.verb != noCommand {
+		list = append(list, move{mAppend, 0})
+		if w.spare(c) {
+			list = append(list, move{mCrash, 0})
+			if w.flags&wDeposed == 0 {
+				list = append(list, move{mDepose, 0})
 			}
 		}
+	}
+	if w.flags&wDeposed != 0 {
+		list = append(list, move{mFenced, 0})
+	}
+	for i := range c.Ops {
+		list = w.clientMoves(c, n, list, uint8(i))
+		list = w.cloudMoves(c, list, uint8(i))
+	}
+	if w.pending.verb != noCommand {
+		return list // the leader decides one thing at a time
+	}
+	for i := range c.Ops {
+		list = w.coordinatorMoves(c, n, list, uint8(i))
+	}
+	for s := range c.Sessions {
+		list = w.sessionMoves(c, n, list, uint8(s))
+	}
+	return w.outerMoves(c, n, list)
+}
+
+// spare says whether another mishap may happen.
+func (w *world) spare(c *Config) bool { return int(w.faults) < c.Faults }
+
+// clientMoves are what the client of an operation does by itself.
+func (w *world) clientMoves(c *Config, n *node, list []move, i uint8) []move {
+	s := c.Ops[i].Session
+	if !w.alive(s) {
 		return list
 	}
-	tx, _ := w.state.Tx(txID(i))
-	mishap := w.faults < w.config.Faults
-	switch tx.Status {
-	case admission.Stale:
-		if !w.gone[op.Session] && r.rounds == 0 {
-			add(resubmit, resubmitLate)
+	st := n.status[i]
+	switch o := &w.ops[i]; o.phase {
+	case idle:
+		if w.ready(c, n, int(i)) {
+			if !c.planned(int(i)) && (c.versioned[i] >= 0 || c.lived[i] >= 0) {
+				return append(list, move{mPlan, i})
+			}
+			list = append(list, move{mAsk, i})
 		}
-	case admission.Queued:
-		if mishap {
-			add(withdraw)
+	case planned:
+		list = append(list, move{mAsk, i})
+	case pending:
+		switch {
+		case st == admitted:
+			list = append(list, move{mGo, i})
+		case st == stale && o.flags&fRound == 0 && n.ended&(1<<s) == 0:
+			list = append(list, move{mPlan, i})
+		case st.final() || st == uncertain:
+			list = append(list, move{mHear, i})
 		}
-	case admission.Admitted:
-		add(start)
-		if mishap {
-			add(withdraw, notSent)
+	case started:
+		list = append(list, move{mSend, i})
+	case calling:
+		if o.effect >= landed {
+			list = append(list, move{mAnswer, i})
 		}
-	case admission.Actioning:
-		list = w.outcomes(list, i, mishap, succeed, fail)
-		if mishap {
-			add(lose, notSent)
-		}
-	case admission.Uncertain:
-		list = w.outcomes(list, i, true, succeed, fail)
-		list = w.outcomes(list, i, true, resolve, refute)
 	}
 	return list
 }
 
-func (w *world) ready(op *Op) bool {
-	if w.gone[op.Session] {
+// ready says whether the CLI would begin with an operation now.
+func (w *world) ready(c *Config, n *node, i int) bool {
+	if c.Sessions[c.Ops[i].Session].Reserve && n.plans[c.Ops[i].Session] != admitted {
 		return false
 	}
-	for _, a := range op.After {
-		if !w.runs[a].ok {
+	for _, a := range c.Ops[i].After {
+		if w.ops[a].phase != good {
 			return false
 		}
 	}
 	return true
 }
 
-// outcomes are the ends that a running call can have in the cloud: it succeeds
-// if the cloud lets it, and fails if the cloud refuses it or by a mishap.
-func (w *world) outcomes(list []move, i int, mishap bool, yes, no moveKind) []move {
-	if w.possible(&w.config.Ops[i]) {
-		list = append(list, move{yes, i})
-		if !mishap {
-			return list
+// cloudMoves are what becomes of a call in the cloud.
+func (w *world) cloudMoves(c *Config, list []move, i uint8) []move {
+	if w.ops[i].effect != flying {
+		return list
+	}
+	if !w.possible(c, int(i)) {
+		return append(list, move{mRefuse, i})
+	}
+	list = append(list, move{mLand, i})
+	if w.spare(c) || !w.alive(c.Ops[i].Session) {
+		list = append(list, move{mRefuse, i})
+	}
+	if w.spare(c) && c.Ops[i].Make {
+		list = append(list, move{mHalf, i})
+	}
+	return list
+}
+
+// coordinatorMoves are what the coordinator gets to know of an operation.
+func (w *world) coordinatorMoves(c *Config, n *node, list []move, i uint8) []move {
+	o, st, alive := &w.ops[i], n.status[i], w.alive(c.Ops[i].Session)
+	mishap := w.spare(c)
+	switch o.phase {
+	case asking:
+		list = append(list, move{mSubmit, i})
+		if c.Dup && mishap && st == stale && o.flags&fRound != 0 {
+			list = append(list, move{mSpread, i})
+		}
+	case starting:
+		list = append(list, move{mStart, i})
+	case reporting:
+		list = append(list, move{mReport, i})
+	}
+	if alive && mishap {
+		switch {
+		case o.phase == pending && (st == queued || st == admitted):
+			list = append(list, move{mWithdraw, i})
+		case o.phase == calling:
+			list = append(list, move{mLose, i})
+		case o.phase == started:
+			list = append(list, move{mNotSent, i})
+		}
+		if c.Pass && o.phase == pending && (st == queued || st == rejected) {
+			list = append(list, move{mPass, i})
 		}
 	}
-	return append(list, move{no, i})
-}
-
-// possible says whether the cloud would accept an operation.
-func (w *world) possible(op *Op) bool {
-	for _, need := range op.Requires {
-		if !w.cloud.exists[number(need)] {
-			return false
+	if st == uncertain {
+		if !w.inFlight(c, int(i)) {
+			list = append(list, move{mResolve, i})
 		}
+		list = append(list, move{mSettle, i})
 	}
-	switch {
-	case op.Make:
-		return !w.cloud.exists[number(op.Self)]
-	case op.Remove:
-		return w.cloud.referrer(number(op.Self)) < 0
-	default:
-		return true
-	}
+	return list
 }
 
-// step makes a move. The error is the machine's; in a world that only offers
-// what is allowed it is always a finding.
-func (w *world) step(m move) (admission.Command, []admission.Event, error) {
-	w.prepare(m)
-	c := w.command(m)
-	if c == nil {
-		return nil, nil, nil
-	}
-	events, err := w.state.Apply(c)
-	if err == nil {
-		w.aftermath(m)
-	}
-	return c, events, err
-}
-
-// prepare is what happens in the world before the coordinator is told.
-func (w *world) prepare(m move) {
-	switch m.kind {
-	case lower:
-		w.lower(m.who)
-	case resubmit, resubmitLate:
-		w.lower(m.who)
-		w.runs[m.who].rounds++
-	case succeed, fail, resolve, refute:
-		w.end(m.who, m.kind == succeed || m.kind == resolve)
-		if m.kind == refute {
-			w.cloud.doubt(&w.config.Ops[m.who])
-		}
-	case notSent:
-		w.runs[m.who].inflight = false
-	case beginRead:
-		o := number(w.config.Reads)
-		w.read.begun, w.read.mark = true, w.state.Index()
-		w.read.exists, w.read.refs = w.cloud.exists[o], w.cloud.refs[o]
-	case lapse:
-		w.renewOthers(m.who)
-	}
-	if m.faulty(w) {
-		w.faults++
-	}
-}
-
-// faulty moves use up the mishaps that a history may have.
-func (m move) faulty(w *world) bool {
-	switch m.kind {
-	case lose, notSent, withdraw, leave, lapse, resubmitLate:
-		return true
-	case fail:
-		tx, _ := w.state.Tx(txID(m.who))
-		return tx.Status == admission.Actioning && w.possible(&w.config.Ops[m.who])
-	default:
-		return false
-	}
-}
-
-func (w *world) end(i int, ok bool) {
-	r := &w.runs[i]
-	r.inflight, r.told, r.ok = false, true, ok
-	w.cloud.land(&w.config.Ops[i], ok)
-}
-
-// renewOthers lets the clock run to the end of one session's lease.
-func (w *world) renewOthers(but int) {
-	x, _ := w.state.Session(sessionID(but))
-	for i := range w.config.Policies {
-		if i != but && !w.gone[i] {
-			at := admission.Stamp{Now: x.Expires - 1}
-			_, _ = w.state.Apply(admission.Renew{Stamp: at, Session: sessionID(i)})
-		}
-	}
-}
-
-func (w *world) command(m move) admission.Command {
-	at, id := w.tick(1), txID(m.who)
-	tx, _ := w.state.Tx(id)
-	switch m.kind {
-	case submit, resubmit:
-		return admission.Submit{Stamp: at, ID: id, Request: w.request(m.who)}
-	case resubmitLate:
-		return admission.Submit{Stamp: w.tick(admission.StaleGrace + 1), ID: id, Request: w.request(m.who)}
-	case start:
-		return admission.Start{Stamp: at, Tx: id, Token: tx.Token}
-	case succeed, fail, lose, notSent:
-		results := map[moveKind]admission.Result{
-			succeed: admission.Succeeded, fail: admission.Errored, lose: admission.Lost, notSent: admission.NotSent,
-		}
-		return admission.Complete{Stamp: at, Tx: id, Token: tx.Token, Result: results[m.kind], Exists: w.left(m)}
-	case withdraw:
-		return admission.Withdraw{Stamp: at, Tx: id, Cause: "explored"}
-	case resolve, refute:
-		exists := w.cloud.exists[number(w.config.Ops[m.who].Self)]
-		return admission.Resolve{Stamp: at, Tx: id, Actor: "explorer", Reason: "looked", Exists: exists}
-	default:
-		return w.sessionCommand(m, at)
-	}
-}
-
-// left is what the caller can say about the object: a create that failed
-// leaves nothing of its own, whoever else has made it.
-func (w *world) left(m move) bool {
-	op := &w.config.Ops[m.who]
-	return !(op.Make && m.kind == fail) && w.cloud.exists[number(op.Self)]
-}
-
-func (w *world) sessionCommand(m move, at admission.Stamp) admission.Command {
-	id := sessionID(m.who)
-	switch m.kind {
-	case declare:
-		return admission.Declare{Stamp: at, Session: id, Creates: decls(), Selves: w.makes(m.who)}
-	case leave:
-		return admission.CloseSession{Stamp: at, Session: id}
-	case lapse:
-		x, _ := w.state.Session(id)
-		return admission.Expire{Stamp: admission.Stamp{Now: x.Expires}}
-	case endRead:
-		o := admission.Observation{Decl: declOf(w.config.Reads), Exists: w.read.exists, Edges: []graph.Edge{}}
-		for to := range objects {
-			if w.read.refs&(1<<to) != 0 {
-				o.Edges = append(o.Edges, graph.Edge{From: w.config.Reads, To: objects[to], Kind: graph.References})
+func (w *world) sessionMoves(c *Config, n *node, list []move, s uint8) []move {
+	x, bit := w.sessions[s], uint8(1)<<s
+	ended := n.ended&bit != 0
+	if w.alive(int(s)) {
+		list = w.runMoves(c, n, list, s)
+		if w.spare(c) {
+			list = append(list, move{mKill, s})
+			if !ended {
+				list = append(list, move{mExpire, s})
 			}
 		}
-		return admission.Observe{Stamp: at, Session: id, Began: w.read.mark, Nodes: decls(), Objects: []admission.Observation{o}}
-	default:
-		return nil
+		return list
 	}
+	if x&sKilled != 0 {
+		if !ended {
+			list = append(list, move{mExpire, s})
+		}
+		if n.dead&bit == 0 && n.mentioned&bit != 0 {
+			list = append(list, move{mDead, s})
+		}
+	}
+	return list
 }
 
-// aftermath is what the world knows once the coordinator has answered.
-func (w *world) aftermath(m move) {
-	switch m.kind {
-	case submit:
-		w.runs[m.who].submitted = true
-	case start:
-		w.runs[m.who].inflight = true
-	case declare:
-		w.declared[m.who] = true
-	case leave, lapse:
-		w.gone[m.who] = true
-	case endRead:
-		w.read.done = true
+// runMoves are what a living run does with its session.
+func (w *world) runMoves(c *Config, n *node, list []move, s uint8) []move {
+	x, ended := w.sessions[s], n.ended&(1<<s) != 0
+	cfg := &c.Sessions[s]
+	if cfg.Reserve && x&sReserved == 0 {
+		list = append(list, move{mReserve, s})
+		return list
 	}
+	if !cfg.Reserve && x&sDeclared == 0 && !ended && w.promises(c, s) != 0 {
+		list = append(list, move{mDeclare, s})
+	}
+	if cfg.Reserve && x&sGaveUp == 0 && n.plans[s] == admitted && !ended && w.spare(c) {
+		list = append(list, move{mGiveUp, s})
+	}
+	if w.over(c, n, int(s)) {
+		list = append(list, move{mClose, s})
+	}
+	return list
+}
+
+// promises are the operations whose objects a session may declare.
+func (w *world) promises(c *Config, s uint8) uint8 {
+	bits := c.makes[s]
+	for i := range c.Ops {
+		if w.ops[i].phase.over() {
+			bits &^= 1 << i
+		}
+	}
+	return bits
+}
+
+// over says whether nothing of a run is left to be sent or answered.
+func (w *world) over(c *Config, n *node, s int) bool {
+	if c.Sessions[s].Reserve && n.plans[s] == queued {
+		return false
+	}
+	for i := range c.Ops {
+		if c.ops[s]&(1<<i) == 0 || w.ops[i].phase.over() {
+			continue
+		}
+		if w.ops[i].phase == idle && c.Sessions[s].Reserve && n.plans[s].final() {
+			continue // without its reservation nothing more is sent
+		}
+		return false
+	}
+	return true
+}
+
+// outerMoves are those of no run.
+func (w *world) outerMoves(c *Config, n *node, list []move) []move {
+	if n.pausable {
+		list = append(list, move{mPause, 0})
+	}
+	if c.Reads != "" && w.flags&wReadOver == 0 {
+		list = append(list, move{choose(w.flags&wReadBegun == 0, mLook, mSee), 0})
+	}
+	if c.Meter && w.flags&wMeterOver == 0 {
+		switch {
+		case w.flags&wMeterBegun == 0:
+			list = append(list, move{mMeter, 0})
+		case w.read != w.use:
+			list = append(list, move{mEarly, 0}, move{mLate, 0})
+		default:
+			list = append(list, move{mLate, 0})
+		}
+	}
+	if c.Shift && w.flags&wShifted == 0 {
+		list = append(list, move{mLimit, 0}, move{mLimit, 1})
+	}
+	return list
+}
+
+func choose[T any](first bool, a, b T) T {
+	if first {
+		return a
+	}
+	return b
 }

@@ -4,230 +4,194 @@
 package explore
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
+
+	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/explore/space"
 )
-
-// Finding is a history that breaks an invariant.
-type Finding struct {
-	Config  *Config
-	History []move
-	Cause   error
-}
-
-// Error prints the history as a script, shortened as far as it still breaks
-// the same invariant.
-func (f *Finding) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %v\n", f.Config.Name, f.Cause)
-	for _, m := range f.History {
-		fmt.Fprintf(&b, "  %s", m)
-		if m.kind < declare {
-			fmt.Fprintf(&b, " (%s of s%d)", f.Config.Ops[m.who].Name, f.Config.Ops[m.who].Session)
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
 
 // Stats counts what a search has seen.
 type Stats struct {
-	Configs, States, Steps int
-	// Capped counts the configurations that were too large for the budget.
-	Capped int
+	// Configs are the configurations, Capped those that were too large for the
+	// budget.
+	Configs, Capped int
+	// States are the canonically distinct worlds, Cores the distinct states of
+	// the core in them, Edges the commands that the core has executed, and Steps
+	// the steps between worlds.
+	States, Cores, Edges, Steps int
 }
 
-// search explores one configuration depth first, up to limit distinct states.
+// Add adds another search.
+func (s *Stats) Add(o Stats) {
+	s.Configs += o.Configs
+	s.Capped += o.Capped
+	s.States += o.States
+	s.Cores += o.Cores
+	s.Edges += o.Edges
+	s.Steps += o.Steps
+}
+
+// visit is a world that was seen, and how it was reached.
+type visit struct {
+	world
+	from uint32
+	by   move
+}
+
+// search explores one configuration. Its memory can be used again.
 type search struct {
-	config *Config
-	limit  int
-	seen   map[[32]byte]struct{}
-	path   []move
-	stats  Stats
-	probe  *coverage
+	core   *core
+	seen   *space.Set
+	visits []visit
+	open   []uint32
+	moves  []move
+	steps  int
+	key    [keySize]byte
 }
 
-// Explore searches one configuration and returns the first finding. Pairs of
-// command and status are counted in cover, which may be nil.
-func Explore(c *Config, limit int, cover *coverage) (Stats, error) {
-	w, err := begin(c)
+func newSearch() *search { return &search{seen: space.NewSet(1 << 16)} }
+
+// explore searches a configuration up to a number of distinct worlds, the latest
+// first, and returns the first finding.
+func (s *search) explore(c *Config, limit int, probe *coverage, codec int) (Stats, error) {
+	c.prepare()
+	s.core = newCore(c, probe, codec)
+	s.seen.Clear()
+	s.visits, s.open, s.steps = s.visits[:0], s.open[:0], 0
+	at, _, err := s.core.begin()
 	if err != nil {
-		return Stats{}, fmt.Errorf("%s: %w", c.Name, err)
+		return Stats{}, &Finding{Config: c, Cause: err}
 	}
-	s := &search{config: c, limit: limit, seen: map[[32]byte]struct{}{}, probe: cover}
-	s.seen[w.key()] = struct{}{}
-	err = s.visit(w)
-	s.stats.Configs, s.stats.States = 1, len(s.seen)
-	if len(s.seen) >= limit {
-		s.stats.Capped = 1
+	s.add(newWorld(c, at), 0, move{})
+	for len(s.open) > 0 && len(s.visits) < limit && err == nil {
+		last := len(s.open) - 1
+		from := s.open[last]
+		s.open = s.open[:last]
+		err = s.expand(from)
 	}
-	return s.stats, err
+	stats := Stats{Configs: 1, States: len(s.visits), Cores: len(s.core.nodes), Edges: s.core.edges, Steps: s.steps}
+	if err == nil && len(s.open) > 0 {
+		stats.Capped = 1
+	}
+	return stats, err
 }
 
-func (s *search) visit(w *world) error {
-	for _, m := range w.moves() {
-		if len(s.seen) >= s.limit {
-			return nil
+// add takes up a world if it is new.
+func (s *search) add(w world, from uint32, by move) bool {
+	if !s.seen.Add(w.key(&s.key)) {
+		return false
+	}
+	s.open = append(s.open, uint32(len(s.visits)))
+	s.visits = append(s.visits, visit{w, from, by})
+	return true
+}
+
+// expand makes every step that a world offers.
+func (s *search) expand(from uint32) error {
+	c := s.core.config
+	w := s.visits[from].world
+	n := s.core.nodes[w.at]
+	s.moves = w.moves(c, n, s.moves[:0])
+	alive := false
+	for _, m := range s.moves {
+		alive = alive || m.productive()
+		s.steps++
+		next := w
+		happened, err := s.core.move(&next, m)
+		if err != nil {
+			return s.finding(from, m, err)
 		}
-		s.path = append(s.path, m)
-		s.stats.Steps++
-		if err := s.follow(w, m); err != nil {
-			return err
-		}
-		s.path = s.path[:len(s.path)-1]
-	}
-	return nil
-}
-
-func (s *search) follow(w *world, m move) error {
-	next := w.clone()
-	fresh, err := s.judge(w, next, m)
-	if err != nil {
-		return s.finding(err)
-	}
-	if !fresh {
-		return nil
-	}
-	return s.visit(next)
-}
-
-// judge makes the move in next and checks it, everything about the new state
-// only when it was not seen before.
-func (s *search) judge(w, next *world, m move) (fresh bool, err error) {
-	c, events, err := next.step(m)
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", m, err)
-	}
-	if v := checkStep(w, next, m, events); v != nil {
-		return false, v
-	}
-	k := next.key()
-	if _, ok := s.seen[k]; ok {
-		return false, nil
-	}
-	s.seen[k] = struct{}{}
-	if v := checkState(next); v != nil {
-		return false, v
-	}
-	if v := checkProgress(next); v != nil {
-		return false, v
-	}
-	thorough := len(s.seen)%64 == 1
-	if c != nil && len(s.seen)%4 == 1 {
-		if v := checkReplay(w, next, c, events, thorough); v != nil {
-			return false, v
-		}
-	}
-	if thorough && s.probe != nil {
-		if v := s.probe.try(next); v != nil {
-			return false, v
-		}
-	}
-	return true, nil
-}
-
-// key identifies a world up to what makes no difference to its future.
-func (w *world) key() [32]byte {
-	var marks []uint64
-	if w.read.begun && !w.read.done {
-		marks = append(marks, w.read.mark)
-	}
-	f := w.state.Fingerprint(marks...)
-	b := make([]byte, 0, 256)
-	b = append(b, f[:]...)
-	b = w.cloud.write(b)
-	for i := range w.config.Ops {
-		b = w.runs[i].write(b)
-	}
-	for i := range w.config.Policies {
-		b = flags(b, w.gone[i], w.declared[i])
-	}
-	b = flags(b, w.read.begun, w.read.done, w.read.exists)
-	b = append(b, w.read.refs, byte(w.faults))
-	return sha256.Sum256(b)
-}
-
-func (c *cloud) write(b []byte) []byte {
-	for i := range objects {
-		b = flags(b, c.exists[i])
-		b = append(b, c.life[i], byte(c.owner[i]), c.refs[i])
-		b = append(b, c.edits[i][:]...)
-	}
-	return b
-}
-
-func (r *run) write(b []byte) []byte {
-	b = flags(b, r.lowered, r.submitted, r.inflight, r.told, r.ok)
-	return append(b, r.rounds, byte(r.version), byte(r.life), byte(r.seenEdits), r.seenLife)
-}
-
-func flags(b []byte, list ...bool) []byte {
-	var bits byte
-	for i, f := range list {
-		if f {
-			bits |= 1 << i
-		}
-	}
-	return append(b, bits)
-}
-
-// finding shortens the history: it leaves out every step without which the
-// invariant still breaks.
-func (s *search) finding(cause error) error {
-	history := append([]move(nil), s.path...)
-	for i := 0; i < len(history); {
-		shorter := append(append([]move(nil), history[:i]...), history[i+1:]...)
-		if err := s.again(shorter); err != nil && sameKind(err, cause) {
-			history, cause = shorter, err
+		if !happened || !s.add(next, from, m) {
 			continue
 		}
-		i++
-	}
-	return &Finding{Config: s.config, History: history, Cause: cause}
-}
-
-func sameKind(a, b error) bool {
-	var x, y *Violation
-	if errors.As(a, &x) && errors.As(b, &y) {
-		return x.Invariant == y.Invariant
-	}
-	return !errors.As(b, &y)
-}
-
-// again makes a history anew; steps that the world does not offer end it.
-func (s *search) again(history []move) error {
-	w, err := begin(s.config)
-	if err != nil {
-		return err
-	}
-	fresh := &search{config: s.config, limit: s.limit, seen: map[[32]byte]struct{}{}}
-	for _, m := range history {
-		if !offers(w, m) {
-			return nil
+		if v := checkWorld(c, &next, s.core.nodes[next.at]); v != nil {
+			return s.finding(from, m, v)
 		}
-		next := w.clone()
-		if _, err := fresh.judge(w, next, m); err != nil {
-			return err
+	}
+	if !alive {
+		if v := checkSink(c, &w, n); v != nil {
+			return s.finding(from, move{}, v)
 		}
-		w = next
 	}
 	return nil
 }
 
-func offers(w *world, m move) bool {
-	for _, o := range w.moves() {
-		if o == m {
+// way is how a world was reached.
+func (s *search) way(at uint32) []move {
+	var path []move
+	for ; at != 0; at = s.visits[at].from {
+		path = append(path, s.visits[at].by)
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// finding tells the shortest history that breaks the invariant which is known.
+func (s *search) finding(from uint32, last move, cause error) error {
+	path := s.way(from)
+	if last != (move{}) {
+		path = append(path, last)
+	}
+	var v *Violation
+	if !errors.As(cause, &v) {
+		v = broken("Life", "%v", cause)
+	}
+	f := &Finding{Config: s.core.config, History: path, Cause: v}
+	f.minimise()
+	return f
+}
+
+// follow makes a history anew, on fresh states of the core, up to the first
+// violation. Steps that the world does not offer end it without one.
+func follow(c *Config, history []move) (*run, *Violation) {
+	r := &run{core: newCore(c, newCoverage(1<<30), 1)}
+	at, first, err := r.core.begin()
+	if err != nil {
+		return r, asViolation(err)
+	}
+	for _, x := range first {
+		r.commands = append(r.commands, []admission.Command{x})
+	}
+	w := newWorld(c, at)
+	for _, m := range history {
+		n := r.core.nodes[w.at]
+		list := w.moves(c, n, nil)
+		if !contains(list, m) {
+			return r, nil
+		}
+		r.note(&w, m)
+		if _, err := r.core.move(&w, m); err != nil {
+			return r, asViolation(err)
+		}
+		r.at = w.at
+		if v := checkWorld(c, &w, r.core.nodes[w.at]); v != nil {
+			return r, v
+		}
+	}
+	list := w.moves(c, r.core.nodes[w.at], nil)
+	for _, m := range list {
+		if m.productive() {
+			return r, nil
+		}
+	}
+	return r, checkSink(c, &w, r.core.nodes[w.at])
+}
+
+func contains(list []move, m move) bool {
+	for _, x := range list {
+		if x == m {
 			return true
 		}
 	}
 	return false
 }
 
-func (s *Stats) add(o Stats) {
-	s.Configs += o.Configs
-	s.States += o.States
-	s.Steps += o.Steps
-	s.Capped += o.Capped
+func asViolation(err error) *Violation {
+	var v *Violation
+	if errors.As(err, &v) {
+		return v
+	}
+	return broken("Life", "%s", fmt.Sprint(err))
 }

@@ -4,237 +4,265 @@
 package explore
 
 import (
-	"fmt"
-	"slices"
+	"encoding/binary"
 
-	"github.com/tfweaver/tfweaver/internal/core/admission"
-	"github.com/tfweaver/tfweaver/internal/core/graph"
-	"github.com/tfweaver/tfweaver/internal/core/lock"
+	"github.com/tfweaver/tfweaver/internal/core/explore/space"
 )
 
-// maxOps bounds the transactions of a configuration.
-const maxOps = 4
+// phase is how far a client has come with an operation.
+type phase uint8
 
-// Config is one configuration to explore.
-type Config struct {
-	Name     string
-	Policies []admission.Policy // one session each
-	Ops      []Op
-	// There are the objects that exist at first, with the session that owns
-	// them (-1: nobody known). Everything else is known to be absent, or not
-	// known at all if Blind.
-	There map[graph.NodeID]int
-	// Links are references that exist at first.
-	Links map[graph.NodeID]graph.NodeID
-	Blind bool
-	// Faults bounds the mishaps of one history: failures, losses, leaving.
-	Faults int
-	// Reads says that somebody reads this object once, at any time, and
-	// reports what was seen at any later time; empty for nobody.
-	Reads graph.NodeID
+const (
+	idle      phase = iota
+	planned         // its lock plan is made
+	asking          // the request is on its way to the coordinator
+	pending         // the coordinator has it
+	starting        // the client knows that it is admitted, and Start is on its way
+	started         // Start is acknowledged: the call may be sent
+	calling         // the call was sent
+	reporting       // the client has the answer, and its report is on its way
+	good            // done, and succeeded
+	bad             // failed, refused, lost, or not sent for the sake of one that was
+)
+
+func (p phase) over() bool { return p >= good }
+
+// effect is how far a call has come in the cloud.
+type effect uint8
+
+const (
+	unsent  effect = iota
+	flying         // sent; it may take effect at any time
+	landed         // it has taken effect
+	halfway        // it has left an object and failed
+	gone           // it has no effect and never will
+)
+
+// Flags of an operation.
+const (
+	fMoved   = 1 << iota // somebody else wrote what its plan is made on
+	fRevived             // the life that its plan is made on has ended, or another began
+	fRound               // it was planned again
+	fSpread              // it is on the way a second time
+)
+
+// op is an operation as the world knows it.
+type op struct {
+	phase         phase
+	effect        effect
+	flags         uint8
+	version, life uint8 // that its plan is made on, until it is asked for
 }
 
-// run is the fate of one operation, as the world knows it.
-type run struct {
-	lowered   bool // the plan was made
-	submitted bool
-	inflight  bool // the call may be running
-	told      bool // the coordinator knows how it ended
-	ok        bool
-	rounds    uint8 // resubmissions
-	version   uint64
-	life      uint64
-	seenEdits int // of others, when the plan was made
-	seenLife  uint8
-}
+// Flags of a session.
+const (
+	sReserved = 1 << iota
+	sDeclared
+	sKilled // its process is dead, whether that is known or not
+	sClosed
+	sGaveUp // it gave its reservation back
+)
 
-// world is a machine and everything around it.
+// Flags of a world.
+const (
+	wReadBegun = 1 << iota
+	wReadOver
+	wReadThere
+	wMeterBegun
+	wMeterOver
+	wShifted
+	wDeposed // a deposed leader still has a decision that it wants to append
+)
+
+// world is a state of the core with everything around it: what each client
+// believes, which messages and calls are on their way, and what is true in the
+// cloud. What cannot matter any more is set back to zero, so that worlds with
+// the same future are equal.
 type world struct {
-	config *Config
-	state  *admission.State
-	cloud  cloud
-	runs   [maxOps]run
-	gone   [sessionCount]bool
-	// declared sessions have said what they will create.
-	declared [sessionCount]bool
-	read     struct {
-		begun, done bool
-		mark        uint64
-		exists      bool
-		refs        uint8
-	}
-	faults int
+	at       uint32  // the node of the core that is in the journal
+	pending  command // decided by the leader, and not appended yet
+	ops      [maxOps]op
+	sessions [maxSessions]uint8
+	exists   uint8             // objects
+	owner    [maxObjects]int8  // session that last wrote it, -1 for nobody
+	refs     [maxObjects]uint8 // objects
+	use      [buckets]int8
+	read     [buckets]int8 // what the read of the buckets saw when it began
+	seen     uint8         // what the read of the object saw of its references
+	limit    int8          // of the first bucket
+	top      int8          // the highest that it was
+	half     uint8         // objects that were reported as half replaced
+	spoiled  uint8         // objects that somebody wrote without holding them
+	faults   uint8
+	flags    uint8
 }
 
-func (w *world) clone() *world {
-	c := *w
-	c.state = w.state.Clone()
-	return &c
+const keySize = 80
+
+// key identifies a world.
+func (w *world) key(b *[keySize]byte) space.Key {
+	binary.LittleEndian.PutUint32(b[0:], w.at)
+	b[4], b[5], b[6], b[7] = byte(w.pending.verb), w.pending.who, w.pending.a, w.pending.b
+	n := 8
+	for i := range w.ops {
+		o := &w.ops[i]
+		b[n] = byte(o.phase) | byte(o.effect)<<4
+		b[n+1], b[n+2], b[n+3] = o.flags, o.version, o.life
+		n += 4
+	}
+	n += copy(b[n:], w.sessions[:])
+	for i := range w.owner {
+		b[n], b[n+1] = byte(w.owner[i]), w.refs[i]
+		n += 2
+	}
+	for i := range w.use {
+		b[n], b[n+1] = byte(w.use[i]), byte(w.read[i])
+		n += 2
+	}
+	tail := [...]byte{w.exists, w.seen, byte(w.limit), byte(w.top), w.half, w.spoiled, w.faults, w.flags}
+	n += copy(b[n:], tail[:])
+	clear(b[n:])
+	return space.Hash(b[:])
 }
 
-func sessionID(i int) admission.SessionID { return admission.SessionID(fmt.Sprintf("s%d", i)) }
-func txID(i int) admission.TxID           { return admission.TxID(fmt.Sprintf("t%d", i)) }
-
-// lease is longer than any history: leases end by an explicit move only.
-const lease = int64(1) << 40
-
-// patience is how long a sender may go on trying; no history lasts that long.
-const patience = lease / 2
-
-// begin opens the sessions and lets the coordinator see the cloud.
-func begin(c *Config) (*world, error) {
-	w := &world{config: c, state: admission.New()}
-	for i := range objects {
-		w.cloud.owner[i] = -1
-	}
-	for i, p := range c.Policies {
-		open := admission.OpenSession{
-			Stamp:   w.tick(1),
-			Session: admission.Session{ID: sessionID(i), Policy: p, Lease: lease, Origin: "state-" + string(sessionID(i))},
-			Intent:  admission.Intent{ID: admission.IntentID(fmt.Sprintf("i%d", i)), Objective: "explore"},
-		}
-		if _, err := w.state.Apply(open); err != nil {
-			return nil, err
-		}
-	}
-	for i, o := range objects {
+// newWorld is the world at the beginning.
+func newWorld(c *Config, at uint32) world {
+	w := world{at: at, use: c.Use, limit: c.Limits[0], top: c.Limits[0]}
+	for i, o := range c.Objects {
+		w.owner[i] = -1
 		owner, there := c.There[o]
-		if !there && c.Blind {
+		if !there {
 			continue
 		}
-		obs := admission.Observation{Decl: declOf(o), Exists: there, Edges: []graph.Edge{}}
-		by := 0
-		if there {
-			w.cloud.exists[i] = true
-			w.cloud.owner[i] = int8(owner)
-			if owner >= 0 {
-				by, obs.Address = owner, string(o)
-			}
-			if to, ok := c.Links[o]; ok {
-				w.cloud.refs[i] = 1 << number(to)
-				obs.Edges = []graph.Edge{{From: o, To: to, Kind: graph.References}}
-			}
-		}
-		see := admission.Observe{
-			Stamp: w.tick(1), Session: sessionID(by), Began: w.state.Index(),
-			Nodes: decls(), Objects: []admission.Observation{obs},
-		}
-		if _, err := w.state.Apply(see); err != nil {
-			return nil, err
+		w.exists |= 1 << i
+		w.owner[i] = int8(owner)
+		if to, ok := c.Links[o]; ok {
+			w.refs[i] = 1 << c.number(to)
 		}
 	}
-	return w, nil
+	return w
 }
 
-func declOf(id graph.NodeID) graph.Decl {
-	for _, d := range decls() {
-		if d.ID == id {
-			return d
-		}
-	}
-	return graph.Decl{}
+func (w *world) alive(s int) bool { return w.sessions[s]&(sKilled|sClosed) == 0 }
+
+// inFlight says whether a call may still take effect, now or after it is sent.
+func (w *world) inFlight(c *Config, i int) bool {
+	o := &w.ops[i]
+	return o.effect == flying || o.phase == started && w.alive(c.Ops[i].Session)
 }
 
-func (w *world) tick(by int64) admission.Stamp {
-	return admission.Stamp{Now: w.state.Now() + by}
+// flown are the operations whose calls are in the cloud.
+func (w *world) flown(c *Config) uint8 {
+	var bits uint8
+	for i := range c.Ops {
+		if w.ops[i].effect == flying {
+			bits |= 1 << i
+		}
+	}
+	return bits
 }
 
-// request is what the coordinator is asked for an operation, with the guards
-// that its plan was made on.
-func (w *world) request(i int) admission.Request {
-	op, r := &w.config.Ops[i], &w.runs[i]
-	q := admission.Request{
-		Session: sessionID(op.Session), Key: uint64(i + 1), Address: op.Name, Type: "sim",
-		Action: op.Action, Self: op.Self, Nodes: decls(), Timeout: patience,
+// possible says whether the cloud would accept an operation now.
+func (w *world) possible(c *Config, i int) bool {
+	op := &c.Ops[i]
+	if c.requires[i]&^w.exists != 0 {
+		return false
 	}
-	up := map[graph.NodeID]graph.NodeID{}
-	for _, d := range q.Nodes {
-		up[d.ID] = d.Parent
-	}
-	q.Locks = lock.Close(op.wants, func(id graph.NodeID) (graph.NodeID, bool) { return up[id], up[id] != "" })
-	for _, g := range op.guards {
-		switch g.Kind {
-		case admission.Version:
-			g.Value = r.version
-		case admission.SameLife:
-			g.Value = r.life
-		}
-		q.Guards = append(q.Guards, g)
-	}
-	q.KeepEdges = op.Action == admission.Update
-	if op.Refers != "" {
-		q.Edges = []graph.Edge{{From: op.Self, To: op.Refers, Kind: graph.References}}
-	}
-	return q
-}
-
-// lower makes the plan of an operation on what is known now.
-func (w *world) lower(i int) {
-	op, r := &w.config.Ops[i], &w.runs[i]
-	r.lowered = true
-	if op.versioned != "" {
-		r.seenEdits = w.cloud.foreignEdits(number(op.versioned), op.Session)
-		if n, ok := w.state.Graph().Get(op.versioned); ok {
-			r.version = n.Version
-		}
-	}
-	if op.lived != "" {
-		r.seenLife = w.cloud.life[number(op.lived)]
-		if n, ok := w.state.Graph().Get(op.lived); ok {
-			r.life = n.Incarnation
-		}
+	switch {
+	case op.Make:
+		return w.exists&(1<<c.self[i]) == 0
+	case op.Remove:
+		return !w.referred(c, int(c.self[i]))
+	default:
+		return true
 	}
 }
 
-// awaitsTruly says whether an operation needs an object that is not there and
-// that another session has promised, while its own has not.
-func (w *world) awaitsTruly(op *Op) bool {
-	for _, need := range op.Requires {
-		if !w.cloud.exists[number(need)] && w.promisedByOthers(need, op.Session) {
+// referred says whether an object outside a subtree refers into it.
+func (w *world) referred(c *Config, root int) bool {
+	in := c.within[root]
+	for from := range c.Objects {
+		if w.exists&(1<<from) != 0 && in&(1<<from) == 0 && w.refs[from]&in != 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func (w *world) promisedByOthers(id graph.NodeID, session int) bool {
-	foreign := false
-	for i := range w.config.Ops {
-		op := &w.config.Ops[i]
-		if !op.Make || op.Self != id || !w.declared[op.Session] || w.gone[op.Session] || w.runs[i].told {
-			continue
+// strange says whether an object of another session is in a subtree.
+func (w *world) strange(c *Config, root, session int) bool {
+	for i := range c.Objects {
+		if i != root && c.within[root]&w.exists&(1<<i) != 0 && w.owner[i] >= 0 && int(w.owner[i]) != session {
+			return true
 		}
-		if op.Session == session {
-			return false
-		}
-		foreign = true
 	}
-	return foreign
+	return false
 }
 
-// order makes operations of one session follow each other as a plan would
-// have it: parents before children, references before referrers, and the
-// reverse for removals.
-func order(ops []Op) {
-	for j := range ops {
-		for i := range ops {
-			if i != j && ops[i].Session == ops[j].Session && precedes(&ops[i], &ops[j]) {
-				ops[j].After = append(ops[j].After, i)
+// land is a call taking effect.
+func (w *world) land(c *Config, i int) {
+	op, self := &c.Ops[i], int(c.self[i])
+	for b, e := range op.Effects {
+		w.use[b] += e
+	}
+	if self < 0 || len(op.writes) == 0 {
+		return
+	}
+	touched := uint8(1) << self
+	switch {
+	case op.Remove:
+		touched = c.within[self] & w.exists
+		for n := range c.Objects {
+			if touched&(1<<n) != 0 {
+				w.refs[n], w.owner[n] = 0, -1
 			}
 		}
+		w.exists &^= touched
+	default:
+		if op.Make {
+			w.exists |= touched
+		}
+		w.owner[self] = int8(op.Session)
+	}
+	if op.Refers != "" && !op.Remove {
+		w.refs[self] |= 1 << c.refers[i]
+	}
+	w.outdate(c, i, touched, op.Make || op.Remove)
+}
+
+// outdate tells the plans that were made on objects that those have changed.
+func (w *world) outdate(c *Config, i int, touched uint8, lives bool) {
+	for j := range c.Ops {
+		o := &w.ops[j]
+		if j == i || o.phase == idle && !c.planned(j) || o.phase >= calling {
+			continue
+		}
+		if v := c.versioned[j]; v >= 0 && touched&(1<<v) != 0 && c.Ops[j].Session != c.Ops[i].Session {
+			o.flags |= fMoved
+		}
+		if v := c.lived[j]; lives && v >= 0 && touched&(1<<v) != 0 && (!c.planned(j) || w.sessions[c.Ops[j].Session]&sReserved != 0) {
+			o.flags |= fRevived
+		}
 	}
 }
 
-func precedes(a, b *Op) bool {
-	in := func(inner, outer graph.NodeID) bool { return inner != outer && inside(number(inner), number(outer)) }
-	switch {
-	case a.Make && !b.Remove:
-		return in(b.Self, a.Self) || slices.Contains(b.Requires, a.Self)
-	case a.Remove && b.Make:
-		return a.Self == b.Self
-	case a.Remove && b.Remove:
-		return in(a.Self, b.Self) || a.Self == nic && b.Self == sub1
-	default:
-		return false
+// doubt is an operation without effect of which somebody later saw only that its
+// object is there. Nobody can tell that it was not made, so it counts as made.
+func (w *world) doubt(c *Config, i int) {
+	op, self := &c.Ops[i], int(c.self[i])
+	if self < 0 || w.exists&(1<<self) == 0 || op.Remove || len(op.writes) == 0 {
+		return
+	}
+	w.owner[self] = int8(op.Session)
+	if op.Make {
+		w.outdate(c, i, 1<<self, true)
+	}
+}
+
+// settleDown sets back to zero what cannot matter any more of an operation.
+func (w *world) settleDown(i int) {
+	o := &w.ops[i]
+	if o.phase.over() || o.phase >= calling {
+		o.version, o.life, o.flags = 0, 0, 0
 	}
 }

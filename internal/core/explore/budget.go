@@ -34,6 +34,9 @@ func Budget(name string, seed int, only string) (Campaign, error) {
 	for _, c := range Scenarios() {
 		add(c)
 	}
+	for _, c := range Telling() {
+		add(c)
+	}
 	for c := range Runs(seed, 100*factor) {
 		add(c)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/tfweaver/tfweaver/internal/core/admission"
+	"github.com/tfweaver/tfweaver/internal/core/view"
 )
 
 // node is a distinct state of the core, with the marks of the reads that are
@@ -49,6 +50,7 @@ type core struct {
 	index  map[identity]uint32
 	probe  *coverage
 	edges  int
+	lenses []*view.Lens
 	codec  int // every how many edges are encoded and decoded as well
 }
 
@@ -60,7 +62,7 @@ type identity struct {
 }
 
 func newCore(c *Config, probe *coverage, codec int) *core {
-	return &core{config: c, index: map[identity]uint32{}, probe: probe, codec: codec}
+	return &core{config: c, index: map[identity]uint32{}, lenses: lenses(c), probe: probe, codec: codec}
 }
 
 // intern finds a state among the known ones, or judges it and takes it up.
@@ -154,6 +156,9 @@ func (k *core) execute(n *node, from uint32, x command) (edge, error) {
 	}
 	var v *Violation
 	if e.report, v = judge(k.config, n, next, x, events); v != nil {
+		return e, v
+	}
+	if v := checkViews(k.lenses, n.state, next.state, events); v != nil {
 		return e, v
 	}
 	var err error

@@ -51,18 +51,18 @@ const (
 // facts are what worlds ask about a state of the core. Sets of operations,
 // sessions and objects are bits.
 type facts struct {
-	status                        [maxOps]status
-	plans                         [maxSessions]status // of the reservations
-	holds, passed, byOthers       uint8               // operations
-	readable, stale               uint8               // operations, see node.times
-	ended, dead, mentioned        uint8               // sessions
-	object                        [maxObjects]knowledge
-	version, lives                [maxObjects]uint8
-	refs                          [maxObjects]uint8
-	sup, inf                      [buckets]int64
-	over                          [buckets]bool
-	waiting, claims               int
-	pausable                      bool
+	status                  [maxOps]status
+	plans                   [maxSessions]status // of the reservations
+	holds, passed, byOthers uint8               // operations
+	readable, stale         uint8               // operations, see node.times
+	ended, dead, mentioned  uint8               // sessions
+	object                  [maxObjects]knowledge
+	version, lives          [maxObjects]uint8
+	refs                    [maxObjects]uint8
+	sup, inf                [buckets]int64
+	over                    [buckets]bool
+	waiting, claims         int
+	pausable                bool
 }
 
 func factsOf(c *Config, s *admission.State) facts {

@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfweaver/tfweaver/internal/core/explore/next"
+	"github.com/tfweaver/tfweaver/internal/core/explore"
 )
 
 func main() {

@@ -209,8 +209,8 @@ func (w *world) date(c *Config, n *node, i int) {
 		}
 		if v := c.versioned[i]; v >= 0 && touched&(1<<v) != 0 && op.Session != c.Ops[i].Session {
 			if n.status[i] != stale {
-			o.flags |= fMoved // it is the old plan that may be granted now
-		}
+				o.flags |= fMoved // it is the old plan that may be granted now
+			}
 		}
 		if v := c.lived[i]; v >= 0 && touched&(1<<v) != 0 && (op.Make || op.Remove) {
 			o.flags |= fRevived
@@ -449,4 +449,3 @@ func (w *world) followRead(c *Config, m move) {
 		w.top = max(w.top, w.limit)
 	}
 }
-

@@ -44,8 +44,10 @@ type Config struct {
 	// Reads is an object that somebody reads once, empty for none; Meter and
 	// Shift are a read of the buckets and a limit that changes, Pass somebody who
 	// overrides decisions, Dup messages that arrive twice.
-	Reads                    graph.NodeID
+	Reads                   graph.NodeID
 	Meter, Shift, Pass, Dup bool
+	// Views gives the sessions different views, each less than all.
+	Views bool
 
 	holes holes
 	tables
@@ -63,14 +65,14 @@ type holes struct {
 type tables struct {
 	self, refers     [maxOps]int8 // object numbers, -1 for none
 	lived, versioned [maxOps]int8
-	requires         [maxOps]uint8         // objects
-	disturb, touches [maxOps]uint8         // operations
-	writesSelf       [maxObjects]uint8     // operations that write the object itself
-	within           [maxObjects]uint8     // objects in an object, itself included
-	ops, makes       [maxSessions]uint8    // operations
-	groups           [maxOps]uint8         // operations of the same group
-	before, behind   [maxOps]uint8         // operations directly or indirectly
-	makesOf          [maxObjects]uint8     // operations
+	requires         [maxOps]uint8      // objects
+	disturb, touches [maxOps]uint8      // operations
+	writesSelf       [maxObjects]uint8  // operations that write the object itself
+	within           [maxObjects]uint8  // objects in an object, itself included
+	ops, makes       [maxSessions]uint8 // operations
+	groups           [maxOps]uint8      // operations of the same group
+	before, behind   [maxOps]uint8      // operations directly or indirectly
+	makesOf          [maxObjects]uint8  // operations
 }
 
 // prepare fills the tables.
@@ -175,10 +177,10 @@ const observer = admission.SessionID("reader")
 
 var sessionIDs = [...]admission.SessionID{"s0", "s1", "s2"}
 
-func txID(i int) admission.TxID       { return txIDs[i] }
-func planID(s int) admission.TxID     { return planIDs[s] }
-func callID(i int) admission.CallID   { return admission.CallID(fmt.Sprintf("c%d", i)) }
-func bucketKey(b int) escrow.Key      { return escrow.Key(fmt.Sprintf("q%d", b)) }
+func txID(i int) admission.TxID          { return txIDs[i] }
+func planID(s int) admission.TxID        { return planIDs[s] }
+func callID(i int) admission.CallID      { return admission.CallID(fmt.Sprintf("c%d", i)) }
+func bucketKey(b int) escrow.Key         { return escrow.Key(fmt.Sprintf("q%d", b)) }
 func state(s admission.SessionID) string { return "state-" + string(s) }
 
 var (

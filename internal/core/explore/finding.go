@@ -73,17 +73,18 @@ func (f *Finding) same(v *Violation) bool {
 // run is a history that is made anew, with what the core was told.
 type run struct {
 	core     *core
-	commands []admission.Command
+	at       uint32                // where it ends
+	commands [][]admission.Command // of each move
 }
 
 // note writes down the commands of a step.
 func (r *run) note(w *world, m move) {
 	c, n := r.core.config, r.core.nodes[w.at]
 	if m.kind == mAppend {
-		r.commands = append(r.commands, n.commands(c, w.pending)...)
+		r.commands = append(r.commands, n.commands(c, w.pending))
 		return
 	}
 	if !c.Journal || !m.appended() {
-		r.commands = append(r.commands, n.commands(c, w.command(c, n, m))...)
+		r.commands = append(r.commands, n.commands(c, w.command(c, n, m)))
 	}
 }
