@@ -158,3 +158,31 @@ func TestAllSizesArePlayed(t *testing.T) {
 		t.Errorf("played are %v", most)
 	}
 }
+
+// TestContentionIsTakenOver reads figures in the form in which they are measured.
+func TestContentionIsTakenOver(t *testing.T) {
+	t.Parallel()
+	const measured = `{"cli": "x", "line_up": {"rounds": 1, "sessions": 6, "gap_p50_ms": 60, "together_s": 16.5, "one_by_one_s": 22},
+		"one_state": {"rounds": 1, "sessions": 6, "total_s": {"tfweaver, all at once": 18, "plain Terraform, one after another": 20}}}`
+	b := bench{out: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(b.out, "part.json"), []byte(measured), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var c Contention
+	if err := b.read("part.json", &c); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	b.stdout = &out
+	if err := c.table(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"16.50", "0.75", "p50 60 ms", "18.00", "0.90"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not told in\n%s", want, &out)
+		}
+	}
+	if err := b.read("other.json", &c); err == nil {
+		t.Error("figures that nobody wrote are read")
+	}
+}

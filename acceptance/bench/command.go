@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -28,7 +29,7 @@ func (b *bench) goTool(ctx context.Context, args ...string) error {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("go %s %s: %w", args[0], args[len(args)-1], err)
+		return fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
 	}
 	return nil
 }
