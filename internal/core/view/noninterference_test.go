@@ -287,7 +287,7 @@ func drawStep(t *rapid.T) step {
 	return step{
 		kind: rapid.SampledFrom([]string{
 			"ask", "ask", "ask", "ask", "start", "start", "complete", "complete", "withdraw", "pal", "common", "common on",
-			"declare", "observe", "resolve", "plan",
+			"declare", "observe", "resolve", "plan", "limit",
 		}).Draw(t, "step"),
 		delta: Delta{
 			Action: rapid.SampledFrom([]admission.Action{admission.Update, admission.Delete, admission.Read, admission.Create}).Draw(t, "action"),
@@ -325,6 +325,10 @@ func (h *history) step(x step) {
 	case "plan":
 		h.serial++
 		err = h.submit(admission.TxID(fmt.Sprintf("me-%d", len(h.errs))), replacing("me", "r/g/vm", h.bucket(), x.exists))
+	case "limit":
+		_, err = h.apply(admission.Measure{Stamp: h.at(), Session: "me", Began: h.state.Index(), Readings: []admission.Reading{{
+			Bucket: h.bucket(), Limit: escrow.At(int64(3 * x.number)),
+		}}})
 	case "observe":
 		h.observe("me", x.exists, "r/g/vm")
 	default:

@@ -341,3 +341,50 @@ func TestBuriedWithItsContainer(t *testing.T) {
 		t.Errorf("%+v %+v", n, v.Capacity)
 	}
 }
+
+// TestForecastAges do not tell when somebody hidden did something last.
+func TestForecastAges(t *testing.T) {
+	t.Parallel()
+	render := func(later bool) string {
+		w := newWorld(t, "r/h", admission.Queue)
+		w.open("stranger", admission.Queue)
+		w.now = 1e9
+		_ = w.submit("p", slotWrite(w, "r/h/net/pals").request("pal"))
+		if w.now += 5e9; later {
+			w.must(admission.Renew{Stamp: w.at(), Session: "stranger"})
+		}
+		q := change(admission.Update, "r/h/net/s1", want("r/h/net/~slot", mode.X, "in_flight")).request("me")
+		p := w.state.Forecast([]admission.Request{q})
+		return toJSON(t, w.local.Prospect(w.lens, w.state, q, conflict.BuildProspect(w.state, q, p[0])))
+	}
+	if a, b := render(false), render(true); a != b {
+		t.Error(cmp.Diff(a, b))
+	}
+}
+
+// TestOvercommitted: where a limit was lowered below what is held, nothing is
+// left, and by how much too much is held is not told.
+func TestOvercommitted(t *testing.T) {
+	t.Parallel()
+	render := func(amount int64) string {
+		w := newWorld(t, "r/h", admission.Reject)
+		w.open("stranger", admission.Queue)
+		o := change(admission.Create, "r/h/nic")
+		o.effects = escrow.Collect(escrow.Effect{Bucket: w.bucket(), Amount: amount})
+		_ = w.submit("t", o.request("stranger"))
+		w.must(admission.Measure{Stamp: w.at(), Session: "me", Began: w.state.Index(), Readings: []admission.Reading{{
+			Bucket: w.bucket(), Limit: escrow.At(6),
+		}}})
+		o = change(admission.Create, "r/g/nic")
+		o.effects = escrow.Collect(escrow.Effect{Bucket: w.bucket(), Amount: 1})
+		_ = w.submit("mine", o.request("me"))
+		v := w.local.View(w.lens, w.state)
+		if v.Capacity[0].Available != 0 || v.Capacity[0].Limit != 6 {
+			t.Errorf("%+v", v.Capacity[0])
+		}
+		return toJSON(t, v) + toJSON(t, w.report("mine")) + string(w.lens.AppendTo(nil, w.state))
+	}
+	if a, b := render(5), render(7); a != b {
+		t.Error(cmp.Diff(a, b))
+	}
+}
