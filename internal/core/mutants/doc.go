@@ -11,7 +11,8 @@
 // way; the program cmd/mutants runs it.
 //
 // A patch may begin with lines that say what the fault is (Mutant), the package
-// whose tests find it (Package, below internal/core) and which of them (Run).
+// whose tests find it (Package, below internal/core), which of them (Run), and where
+// the explorer's runs have to begin for it (Seed).
 // That is only the quick way: a fault that those do not find goes through all
 // stages, as one without such a head does.
 package mutants

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // usual are the faults that plain go test tries: the classics, each found
@@ -95,6 +96,7 @@ func TestRunner(t *testing.T) {
 		"test data":     {string(change("internal/core/user/testdata/word", "1 +1", "-yes\n", "+no\n")), Killed, "user.TestData"},
 		"panic":         {string(add("+\tpanic(a + b)\n")), Killed, "sum.TestAdd"},
 		"memory":        {string(add("+\treturn len(make([]int, 1<<40)) + a + b\n")), Killed, "sum"},
+		"no end":        {string(add("+\tfor ; ; a += b {}\n")), TimedOut, "sum"},
 		"no difference": {string(add("+\treturn b + a\n")), Survived, ""},
 		"no code":       {string(add("+\treturn a +\n")), Unfit, ""},
 		"no place":      {string(change("internal/core/sum/gone.go", "1 +1", "-a\n", "+b\n")), Unfit, ""},
@@ -105,11 +107,14 @@ func TestRunner(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := Runner{Root: root}
+			if c.want == TimedOut {
+				r.Limit = 10 * time.Second
+			}
 			results, err := r.Run(t.Context(), []Patch{Parse("p", []byte(c.patch))})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := results[0]; got.Outcome != c.want || got.Killer != c.killer || (got.Outcome == Killed) == (len(got.Failure) == 0) {
+			if got := results[0]; got.Outcome != c.want || got.Killer != c.killer || got.Outcome.Dead() == (len(got.Failure) == 0) {
 				t.Errorf("%+v", got)
 			}
 		})

@@ -18,6 +18,7 @@ type Patch struct {
 	// Package and Run name the tests that find it, where the patch does:
 	// a folder below internal/core and an expression for go test -run.
 	Package, Run string
+	Seed         string // where the explorer's runs have to begin to find it soon
 	Text         []byte
 }
 
@@ -60,6 +61,8 @@ func Parse(name string, text []byte) Patch {
 			p.Package = value
 		case "Run":
 			p.Run = value
+		case "Seed":
+			p.Seed = value
 		}
 	}
 	return p

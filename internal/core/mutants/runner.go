@@ -46,7 +46,7 @@ type Result struct {
 type Runner struct {
 	Root     string        // the repository
 	Parallel int           // how many patches at a time; 1 if less
-	Limit    time.Duration // the most that one stage may take; 5 minutes if zero
+	Limit    time.Duration // the most that the tests of one stage may take; 5 minutes if zero
 	Quick    bool          // only what a patch touches, stories and scripts
 	Progress func(Result)  // hears of each patch as it is done, if set
 

@@ -26,6 +26,7 @@ const (
 type stage struct {
 	pkg     string   // import path
 	run     string   // which tests; all if empty
+	seed    string   // of the explorer's runs; the usual one if empty
 	program []string // with these arguments, if it is a program
 }
 
@@ -112,7 +113,7 @@ func (c catalog) stages(p Patch, files []string, quick bool) []stage {
 		}
 	}
 	if p.Package != "" {
-		add(stage{pkg: path.Join(core, p.Package), run: p.Run})
+		add(stage{pkg: path.Join(core, p.Package), run: p.Run, seed: p.Seed})
 	}
 	touched := c.touched(files)
 	reaches := func(user string) bool {

@@ -48,40 +48,65 @@ func environment(parallel int) []string {
 	)
 }
 
-// run runs a stage in a copy of the repository until its first failure.
+// execute runs a stage in a copy of the repository until its first failure. The
+// limit is for the tests alone: how long it takes to compile them says nothing.
 func (s stage) execute(ctx context.Context, dir string, parallel int, limit time.Duration) (verdict, error) {
-	timed, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	start := time.Now()
+	c := clock{limit: limit}
+	c.ctx, c.cancel = context.WithCancel(ctx)
+	defer c.cancel()
 	var v verdict
 	var err error
 	if len(s.program) > 0 {
-		v, err = s.runProgram(timed, dir, parallel)
+		v, err = s.runProgram(&c, dir, parallel)
 	} else {
-		v, err = s.runTests(timed, dir, parallel)
+		v, err = s.runTests(&c, dir, parallel)
 	}
-	v.took = time.Since(start)
-	if ctx.Err() != nil {
+	if v.took = c.stop(); ctx.Err() != nil {
 		return v, ctx.Err()
 	}
-	if timed.Err() != nil && !v.failed {
+	if c.late && !v.failed && err == nil {
 		return verdict{timeout: true, killer: s.String(), took: v.took}, nil
 	}
 	return v, err
 }
 
+// clock bounds the time from when tests begin.
+type clock struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	limit  time.Duration
+	begun  time.Time
+	timer  *time.Timer
+	late   bool // after stop: the time ran out
+}
+
+func (c *clock) start() {
+	if c.begun.IsZero() {
+		c.begun, c.timer = time.Now(), time.AfterFunc(c.limit, c.cancel)
+	}
+}
+
+func (c *clock) stop() time.Duration {
+	if c.timer == nil {
+		return 0
+	}
+	c.late = !c.timer.Stop()
+	return time.Since(c.begun)
+}
+
 func (s stage) command(ctx context.Context, dir string, parallel int, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir, cmd.Env = dir, environment(parallel)
+	if s.seed != "" {
+		cmd.Env = append(cmd.Env, "EXPLORE_SEED="+s.seed)
+	}
 	cmd.WaitDelay = 5 * time.Second
 	alone(cmd)
 	return cmd
 }
 
 // runTests reads the events of go test and stops it at the first failure.
-func (s stage) runTests(ctx context.Context, dir string, parallel int) (verdict, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+func (s stage) runTests(c *clock, dir string, parallel int) (verdict, error) {
 	args := []string{"test", "-json", "-failfast", "-vet=off", "-trimpath", "-count=1", "-p", "1", "-timeout", "0"}
 	if x := bounded(); x != "" {
 		args = append(args, "-exec", x)
@@ -89,7 +114,7 @@ func (s stage) runTests(ctx context.Context, dir string, parallel int) (verdict,
 	if s.run != "" {
 		args = append(args, "-run", s.run)
 	}
-	cmd := s.command(ctx, dir, parallel, append(args, s.pkg)...)
+	cmd := s.command(c.ctx, dir, parallel, append(args, s.pkg)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
@@ -106,10 +131,14 @@ func (s stage) runTests(ctx context.Context, dir string, parallel int) (verdict,
 		if d.Decode(&e) != nil {
 			break
 		}
+		if e.Action == "start" {
+			c.start()
+		}
 		r.take(e)
 	}
+	ended := c.ctx.Err() != nil // nobody waits any more, for whatever it would say
 	if r.killer != "" {
-		stop()
+		c.cancel()
 	}
 	err = cmd.Wait()
 	switch {
@@ -117,24 +146,23 @@ func (s stage) runTests(ctx context.Context, dir string, parallel int) (verdict,
 		return verdict{}, fmt.Errorf("%w: %s", errUnbuilt, strings.Join(head(r.unbuilt, 12), "\n"))
 	case r.killer != "":
 		return verdict{failed: true, killer: r.killer, failure: head(r.failure, 16)}, nil
-	case err != nil && ctx.Err() == nil:
+	case err != nil && !ended && c.ctx.Err() == nil:
 		return verdict{}, fmt.Errorf("%w: go test: %w: %s", errUnbuilt, err, bytes.TrimSpace(stderr.Bytes()))
-	case r.ran == 0 && ctx.Err() == nil:
-		return verdict{}, fmt.Errorf("%s runs no test", s)
 	}
 	return verdict{}, nil
 }
 
 // runProgram takes an exit code for a finding if the program builds.
-func (s stage) runProgram(ctx context.Context, dir string, parallel int) (verdict, error) {
-	if out, err := s.command(ctx, dir, parallel, "build", "-trimpath", "-o", "explorer.exe", s.pkg).CombinedOutput(); err != nil {
+func (s stage) runProgram(c *clock, dir string, parallel int) (verdict, error) {
+	if out, err := s.command(c.ctx, dir, parallel, "build", "-trimpath", "-o", "explorer.exe", s.pkg).CombinedOutput(); err != nil {
 		return verdict{}, fmt.Errorf("%w: %s", errUnbuilt, out)
 	}
-	cmd := exec.CommandContext(ctx, "./explorer.exe", s.program...)
+	cmd := exec.CommandContext(c.ctx, "./explorer.exe", s.program...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, environment(parallel), 5*time.Second
 	alone(cmd)
+	c.start()
 	out, err := cmd.CombinedOutput()
-	if err == nil || ctx.Err() != nil {
+	if err == nil || c.ctx.Err() != nil {
 		return verdict{}, nil
 	}
 	return verdict{failed: true, killer: s.String(), failure: head(slices.Collect(strings.Lines(string(out))), 24)}, nil
@@ -150,7 +178,6 @@ type reader struct {
 	output  map[string][]string // by test
 	all     []string            // of all tests, for who dies without saying which it was in
 	build   []string
-	ran     int
 	killer  string
 	failure []string
 	unbuilt []string
@@ -159,8 +186,6 @@ type reader struct {
 func (r *reader) take(e event) {
 	key := e.Package + " " + e.Test
 	switch e.Action {
-	case "run":
-		r.ran++
 	case "output":
 		if r.output == nil {
 			r.output = map[string][]string{}

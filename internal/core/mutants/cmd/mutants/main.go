@@ -6,7 +6,7 @@
 //
 // Usage:
 //
-//	mutants [-dir FOLDER] [-only NAME,...] [-json FILE] [-parallel N] [-timeout D] [-quick] [-v]
+//	mutants [-dir FOLDER] [-only NAME,...] [-json FILE] [-parallel N] [-timeout D] [-quick] [-record] [-v]
 //
 // Without -dir it tries the project's own patches. The exit code is 0 if all
 // were killed, 1 if one survived, and 2 if one does not apply or does not build,
@@ -54,6 +54,7 @@ func run(ctx context.Context, args []string, w io.Writer) (int, error) {
 	parallel := f.Int("parallel", 2, "patches tried at a time")
 	limit := f.Duration("timeout", 5*time.Minute, "the most that one package's tests may take")
 	quick := f.Bool("quick", false, "only the tests of what a patch touches, stories and scripts")
+	note := f.Bool("record", false, "write beside each patch how it was found, NAME.found")
 	verbose := f.Bool("v", false, "print how each was found")
 	if err := f.Parse(args); err != nil {
 		return exitUnfit, err
@@ -79,6 +80,11 @@ func run(ctx context.Context, args []string, w io.Writer) (int, error) {
 	results, err := r.Run(ctx, patches)
 	if err != nil {
 		return exitUnfit, err
+	}
+	if *note {
+		if err := mutants.Note(*dir, results); err != nil {
+			return exitUnfit, err
+		}
 	}
 	return report(w, results, *figures)
 }
