@@ -110,8 +110,8 @@ func (s *State) exists(tx *Tx, e TxEnded, id graph.NodeID) {
 		}
 		n.Digest, n.ObservedAt = e.Digest, e.At
 		n.Touch(string(tx.Session), s.index)
+		s.note(n, s.changeOf(tx, e))
 	})
-	s.remember(id, s.changeOf(tx, e))
 }
 
 func (s *State) changeOf(tx *Tx, e TxEnded) graph.Change {
@@ -195,10 +195,12 @@ func moved(edges []graph.Edge, from, to graph.NodeID) []graph.Edge {
 // remember appends to the intent history of a node. Sessions stay known for as
 // long as a history names them.
 func (s *State) remember(id graph.NodeID, c graph.Change) {
-	s.graph.Update(id, func(n *graph.Node) {
-		s.ref(SessionID(c.Session))
-		if old, full := n.Remember(c); full {
-			s.unref(SessionID(old.Session))
-		}
-	})
+	s.graph.Update(id, func(n *graph.Node) { s.note(n, c) })
+}
+
+func (s *State) note(n *graph.Node, c graph.Change) {
+	s.ref(SessionID(c.Session))
+	if old, full := n.Remember(c); full {
+		s.unref(SessionID(old.Session))
+	}
 }
