@@ -68,6 +68,9 @@ type figures struct {
 	Rate float64 `json:"per_second"`
 	P50  float64 `json:"p50_us"`
 	P99  float64 `json:"p99_us"`
+	// CPU is the processor time per commit, clients included; it hardly depends
+	// on what else the machine does.
+	CPU float64 `json:"cpu_us"`
 }
 
 // steadyFigures are of clients that take and give back in turn.
@@ -168,7 +171,12 @@ func newRow(p place, size int, turns []*turn) row {
 
 func (t *turn) figures() figures {
 	slices.Sort(t.all.took)
-	return figures{Rate: median(t.rates), P50: quantile(t.all.took, 0.50), P99: quantile(t.all.took, 0.99)}
+	return figures{Rate: median(t.rates), P50: quantile(t.all.took, 0.50), P99: quantile(t.all.took, 0.99), CPU: t.cpu()}
+}
+
+// cpu is the processor time per commit in microseconds.
+func (t *turn) cpu() float64 {
+	return float64(t.all.cpu) / float64(time.Microsecond) / float64(max(1, t.all.commits))
 }
 
 // over is the median of the ratios by round.
@@ -246,12 +254,12 @@ func (r row) metrics(b *testing.B) {
 
 func (r report) print() {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "journal\tclients\trecord B\traw/s\tp50 µs\tp99 µs\tadmitted/s\tp50\tp99\t/raw\tgRPC/s\tp50\tp99\t/raw\tsteady: admitted/s\tcommits/s\t/raw\tgRPC admitted/s\tcommits/s\t/raw\t")
+	fmt.Fprintln(w, "journal\tclients\trecord B\traw/s\tp50 µs\tp99 µs\tCPU µs\tadmitted/s\tp50\tp99\tCPU\t/raw\tgRPC/s\tp50\tp99\tCPU\t/raw\tsteady: admitted/s\tcommits/s\t/raw\tgRPC admitted/s\tcommits/s\t/raw\t")
 	for _, x := range r.Rows {
 		fmt.Fprintf(w, "%s\t%d\t%d\t", x.Journal, x.Clients, x.Record)
-		fmt.Fprintf(w, "%.0f\t%.0f\t%.0f\t", x.Raw.Rate, x.Raw.P50, x.Raw.P99)
-		fmt.Fprintf(w, "%.0f\t%.0f\t%.0f\t%.2f\t", x.Process.Rate, x.Process.P50, x.Process.P99, x.ProcessRatio)
-		fmt.Fprintf(w, "%.0f\t%.0f\t%.0f\t%.2f\t", x.GRPC.Rate, x.GRPC.P50, x.GRPC.P99, x.GRPCRatio)
+		fmt.Fprintf(w, "%.0f\t%.0f\t%.0f\t%.1f\t", x.Raw.Rate, x.Raw.P50, x.Raw.P99, x.Raw.CPU)
+		fmt.Fprintf(w, "%.0f\t%.0f\t%.0f\t%.1f\t%.2f\t", x.Process.Rate, x.Process.P50, x.Process.P99, x.Process.CPU, x.ProcessRatio)
+		fmt.Fprintf(w, "%.0f\t%.0f\t%.0f\t%.1f\t%.2f\t", x.GRPC.Rate, x.GRPC.P50, x.GRPC.P99, x.GRPC.CPU, x.GRPCRatio)
 		for _, s := range []steadyFigures{x.SteadyProcess, x.SteadyGRPC} {
 			fmt.Fprintf(w, "%.0f\t%.0f\t%.2f\t", s.Admissions, s.Commits, s.CommitRatio)
 		}

@@ -68,6 +68,7 @@ type subject struct {
 type sample struct {
 	commits, releases int
 	spent             time.Duration
+	cpu               time.Duration   // of the whole process
 	took              []time.Duration // per commit
 }
 
@@ -77,6 +78,7 @@ func (s *sample) add(o sample) {
 	s.commits += o.commits
 	s.releases += o.releases
 	s.spent += o.spent
+	s.cpu += o.cpu
 	s.took = append(s.took, o.took...)
 }
 
@@ -157,12 +159,12 @@ func slice(n int, run func(client int, began time.Time, out *sample) error) (sam
 		outs = make([]sample, n)
 		errs = make([]error, n)
 	)
-	began := time.Now()
+	began, cpu := time.Now(), processorTime()
 	for i := range n {
 		all.Go(func() { errs[i] = run(i, began, &outs[i]) })
 	}
 	all.Wait()
-	sum := sample{spent: time.Since(began)}
+	sum := sample{spent: time.Since(began), cpu: processorTime() - cpu}
 	for i := range outs {
 		if errs[i] != nil {
 			return sum, fmt.Errorf("client %d: %w", i, errs[i])
