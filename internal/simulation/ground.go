@@ -6,6 +6,7 @@ package simulation
 import (
 	"time"
 
+	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/journal"
 )
 
@@ -13,11 +14,27 @@ import (
 // state with the ledger's.
 const compareEvery = 40
 
+// lookEvery is how many appends go by between two looks at the queue.
+const lookEvery = 3
+
 // appended judges a leader after an append: its state is what its records say.
 func (j *judge) appended(s *server) {
 	j.w.appends++
 	if j.w.appends%compareEvery == 0 {
 		j.same(s, "after an append")
+	}
+	if j.w.appends%lookEvery == 0 {
+		j.forgotten(s.state)
+	}
+}
+
+// forgotten judges that whoever waits, waits for something (I13): a wake-up that
+// was lost would show in nothing else, as long as others go on.
+func (j *judge) forgotten(st *admission.State) {
+	for _, id := range st.Waiting() {
+		if len(st.Blockers(id)) == 0 {
+			j.w.fail("%s waits for nothing", id)
+		}
 	}
 }
 
