@@ -25,27 +25,28 @@ func Budget(name string, seed int, only string) (Campaign, error) {
 		}
 		factor = n
 	}
-	x := Campaign{Limit: 300_000 * factor, Codec: max(1, 64/factor)}
-	add := func(c *Config) {
+	x := Campaign{Codec: max(1, 256/factor)}
+	add := func(c *Config, worlds int) {
 		if strings.Contains(c.Name, only) {
-			x.Configs = append(x.Configs, c)
+			worlds *= factor
+			x.Jobs = append(x.Jobs, Job{c, Limit{Worlds: worlds, Cores: worlds / 25}})
 		}
 	}
 	for _, c := range Scenarios() {
-		add(c)
+		add(c, 300_000)
 	}
 	for _, c := range Telling() {
-		add(c)
+		add(c, 60_000)
 	}
-	for c := range Runs(seed, 100*factor) {
-		add(c)
-	}
-	for _, part := range []struct{ size, stride int }{{2, 13}, {3, 1801}, {4, 50021}} {
+	for _, part := range []struct{ size, stride, worlds int }{{2, 13, 60_000}, {3, 1801, 120_000}, {4, 50021, 200_000}} {
 		for c := range Networks(part.size, max(1, part.stride/factor)) {
-			add(c)
+			add(c, part.worlds)
 		}
 	}
-	if len(x.Configs) == 0 {
+	for c := range Runs(seed, 50*factor) {
+		add(c, 40_000)
+	}
+	if len(x.Jobs) == 0 {
 		return x, fmt.Errorf("no configuration is called %q", only)
 	}
 	return x, nil

@@ -8,11 +8,15 @@ import (
 	"sync/atomic"
 )
 
-// Campaign is a list of configurations to explore, each up to a number of
-// distinct worlds.
+// Job is a configuration to explore, up to a limit.
+type Job struct {
+	*Config
+	Limit Limit
+}
+
+// Campaign is a list of configurations to explore.
 type Campaign struct {
-	Configs []*Config
-	Limit   int
+	Jobs []Job
 	// Enough ends the campaign when so many worlds were seen; 0 is all.
 	Enough int
 	// Codec is how often a decision is encoded, decoded and folded onto a
@@ -42,7 +46,7 @@ func (x Campaign) Run() Outcome {
 		mu    sync.Mutex
 		next  atomic.Int64
 		total Outcome
-		first = len(x.Configs)
+		first = len(x.Jobs)
 		group sync.WaitGroup
 	)
 	total.Pairs = map[string]int{}
@@ -54,10 +58,10 @@ func (x Campaign) Run() Outcome {
 			first, total.Finding = i, f
 		}
 		if total.Finding != nil || x.Enough > 0 && total.States >= x.Enough {
-			next.Store(int64(len(x.Configs)))
+			next.Store(int64(len(x.Jobs)))
 		}
 		if x.Progress != nil {
-			x.Progress(x.Configs[i], stats)
+			x.Progress(x.Jobs[i].Config, stats)
 		}
 	}
 	for range max(1, x.Workers) {
@@ -65,10 +69,10 @@ func (x Campaign) Run() Outcome {
 			s, cover := newSearch(), newCoverage(50)
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= len(x.Configs) {
+				if i >= len(x.Jobs) {
 					break
 				}
-				stats, err := s.explore(x.Configs[i], x.Limit, cover, x.Codec)
+				stats, err := s.explore(x.Jobs[i].Config, x.Jobs[i].Limit, cover, x.Codec)
 				done(i, stats, err)
 			}
 			mu.Lock()

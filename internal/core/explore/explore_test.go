@@ -36,7 +36,11 @@ func campaign(t *testing.T, limit int, list []*Config) Outcome {
 	t.Helper()
 	only := os.Getenv("EXPLORE_ONLY")
 	list = slices.DeleteFunc(list, func(c *Config) bool { return !strings.Contains(c.Name, only) })
-	out := Campaign{Configs: list, Limit: limit * setting(t, "EXPLORE_BUDGET", 1), Codec: 64, Workers: 1}.Run()
+	var jobs []Job
+	for _, c := range list {
+		jobs = append(jobs, Job{c, Limit{Worlds: limit * setting(t, "EXPLORE_BUDGET", 1)}})
+	}
+	out := Campaign{Jobs: jobs, Codec: 64, Workers: 1}.Run()
 	if out.Finding != nil {
 		t.Fatal(out.Finding)
 	}
@@ -89,7 +93,7 @@ func withHole() *Config {
 
 func find(t *testing.T, c *Config) *Finding {
 	t.Helper()
-	_, err := newSearch().explore(c, 100_000, newCoverage(1), 64)
+	_, err := newSearch().explore(c, Limit{Worlds: 100_000}, newCoverage(1), 64)
 	var f *Finding
 	if !errors.As(err, &f) {
 		t.Fatalf("%s: found %v", c.Name, err)

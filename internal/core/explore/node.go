@@ -51,6 +51,7 @@ type core struct {
 	probe  *coverage
 	edges  int
 	lenses []*view.Lens
+	limit  int // of nodes; what would lead beyond is not followed
 	codec  int // every how many edges are encoded and decoded as well
 }
 
@@ -82,7 +83,7 @@ func (k *core) intern(n *node) (uint32, error) {
 	if v := checkState(k.config, n); v != nil {
 		return 0, v
 	}
-	if v := k.probe.try(k.config, n); v != nil {
+	if v := k.probe.try(k.config, n, k.codec > 0 && len(k.nodes)%k.codec == 0); v != nil {
 		return 0, v
 	}
 	at := uint32(len(k.nodes))
@@ -110,6 +111,10 @@ func (n *node) times(c *Config) uint32 {
 	return bits
 }
 
+// errFull says that the budget of a configuration allows no more states of the
+// core. The worlds around those that it has are explored all the same.
+var errFull = errors.New("the budget is used up")
+
 // step follows a command from a node, executing it if that was not done before.
 func (k *core) step(from uint32, x command) (*edge, error) {
 	n := k.nodes[from]
@@ -117,6 +122,9 @@ func (k *core) step(from uint32, x command) (*edge, error) {
 		if n.edges[i].command == x {
 			return &n.edges[i], nil
 		}
+	}
+	if k.limit > 0 && len(k.nodes) >= k.limit {
+		return nil, errFull
 	}
 	e, err := k.execute(n, from, x)
 	if err != nil {

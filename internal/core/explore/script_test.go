@@ -24,7 +24,7 @@ func TestScriptsReplay(t *testing.T) {
 	scripts, grants := map[string]string{"finding": found.Script()}, map[string]int{"finding": 2}
 	for _, c := range []*Config{Scenarios()[0], runsOf(0), runsOf(6), runsOf(104)} {
 		s := newSearch()
-		if _, err := s.explore(c, 3_000, newCoverage(1), 64); err != nil {
+		if _, err := s.explore(c, Limit{Worlds: 3_000}, newCoverage(1), 64); err != nil {
 			t.Fatal(err)
 		}
 		f := &Finding{Config: c, Cause: broken("none", "the last world of a search"), History: s.way(uint32(len(s.visits) - 1))}

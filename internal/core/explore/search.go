@@ -33,6 +33,10 @@ func (s *Stats) Add(o Stats) {
 	s.Steps += o.Steps
 }
 
+// Limit bounds the search of one configuration: its distinct worlds, and the
+// distinct states of the core among them (0 for any number).
+type Limit struct{ Worlds, Cores int }
+
 // visit is a world that was seen, and how it was reached.
 type visit struct {
 	world
@@ -48,6 +52,7 @@ type search struct {
 	open   []uint32
 	moves  []move
 	steps  int
+	full   bool // some steps were not followed
 	key    [keySize]byte
 }
 
@@ -55,24 +60,25 @@ func newSearch() *search { return &search{seen: space.NewSet(1 << 16)} }
 
 // explore searches a configuration up to a number of distinct worlds, the latest
 // first, and returns the first finding.
-func (s *search) explore(c *Config, limit int, probe *coverage, codec int) (Stats, error) {
+func (s *search) explore(c *Config, limit Limit, probe *coverage, codec int) (Stats, error) {
 	c.prepare()
 	s.core = newCore(c, probe, codec)
 	s.seen.Clear()
 	s.visits, s.open, s.steps = s.visits[:0], s.open[:0], 0
+	s.full, s.core.limit = false, limit.Cores
 	at, _, err := s.core.begin()
 	if err != nil {
 		return Stats{}, &Finding{Config: c, Cause: err}
 	}
 	s.add(newWorld(c, at), 0, move{})
-	for len(s.open) > 0 && len(s.visits) < limit && err == nil {
+	for len(s.open) > 0 && len(s.visits) < limit.Worlds && err == nil {
 		last := len(s.open) - 1
 		from := s.open[last]
 		s.open = s.open[:last]
 		err = s.expand(from)
 	}
 	stats := Stats{Configs: 1, States: len(s.visits), Cores: len(s.core.nodes), Edges: s.core.edges, Steps: s.steps}
-	if err == nil && len(s.open) > 0 {
+	if err == nil && (s.full || len(s.open) > 0) {
 		stats.Capped = 1
 	}
 	return stats, err
@@ -100,6 +106,10 @@ func (s *search) expand(from uint32) error {
 		s.steps++
 		next := w
 		happened, err := s.core.move(&next, m)
+		if errors.Is(err, errFull) {
+			s.full = true
+			continue
+		}
 		if err != nil {
 			return s.finding(from, m, err)
 		}

@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"runtime/pprof"
 	"strings"
 	"time"
@@ -48,10 +49,13 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
+	debug.SetGCPercent(300) // what is known of a configuration lives as long as its search
 	begin, seen := time.Now(), explore.Stats{}
 	x.Workers = *workers
 	if *limit > 0 {
-		x.Limit = *limit
+		for i := range x.Jobs {
+			x.Jobs[i].Limit = explore.Limit{Worlds: *limit}
+		}
 	}
 	x.Progress = func(c *explore.Config, s explore.Stats) {
 		seen.Add(s)
