@@ -95,7 +95,14 @@ func (c *chronicle) tell() {
 
 func (c *chronicle) step(i int) {
 	command := c.next()
+	var copied *admission.State
+	if i%16 == 0 {
+		copied = c.s.Clone()
+	}
 	events, err := c.s.Apply(command)
+	if copied != nil {
+		c.twice(copied, command, events)
+	}
 	fmt.Fprintf(&c.page, "%d %s %s\n", i+1, strings.TrimPrefix(fmt.Sprintf("%T", command), "admission."), about(command))
 	if err != nil {
 		var unsettled *admission.UnsettledError
@@ -120,6 +127,16 @@ func (c *chronicle) step(i int) {
 	}
 	if !c.s.Settled() {
 		c.t.Fatalf("step %d: a wake-up was lost (I13)", i+1)
+	}
+}
+
+// twice decides once more, on a copy from before the command: the copy was not
+// changed with the state, comes to the same, and the state not to more.
+func (c *chronicle) twice(copied *admission.State, command admission.Command, events []admission.Event) {
+	after := c.s.Hash()
+	again, _ := copied.Apply(command)
+	if !bytes.Equal(c.json(again), c.json(events)) || copied.Hash() != after || c.s.Hash() != after {
+		c.t.Fatalf("a copy of the state decides otherwise about %T, or both are one", command)
 	}
 }
 
