@@ -167,3 +167,42 @@ func TestCloneIsIndependent(t *testing.T) {
 		t.Error("found a node that the plan does not name")
 	}
 }
+
+// TestTheReasonThatSaysMost: of several wants on one node, the plan keeps the
+// mode that covers all and the reason that tells most: what is wanted before what
+// is only announced, a rule before none, the stronger mode, the nearer relation;
+// and where they tell as much, always the same one.
+func TestTheReasonThatSaysMost(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ most, less Want }{
+		"wanted before announced": {
+			Want{Node: "r", Mode: mode.IS, Relation: Guarded}, Want{Node: "r", Mode: mode.IX, Relation: Ancestor, Rule: "a"},
+		},
+		"a rule before none": {
+			Want{Node: "r", Mode: mode.S, Relation: Rule, Rule: "z"}, Want{Node: "r", Mode: mode.X, Relation: Same},
+		},
+		"the stronger mode": {
+			Want{Node: "r", Mode: mode.X, Relation: Rule, Rule: "z"}, Want{Node: "r", Mode: mode.S, Relation: Same, Rule: "a"},
+		},
+		"the object itself": {
+			Want{Node: "r", Mode: mode.S, Relation: Same, Rule: "z"}, Want{Node: "r", Mode: mode.S, Relation: Reference, Rule: "a"},
+		},
+		"a reference before a rule": {
+			Want{Node: "r", Mode: mode.S, Relation: Reference, Rule: "z"}, Want{Node: "r", Mode: mode.S, Relation: Rule, Rule: "a"},
+		},
+		"the first rule by name": {
+			Want{Node: "r", Mode: mode.S, Relation: Same, Rule: "a"}, Want{Node: "r", Mode: mode.S, Relation: Same, Rule: "b"},
+		},
+		"the first class by name": {
+			Want{Node: "r", Mode: mode.S, Relation: Same, Rule: "a", Class: "c"}, Want{Node: "r", Mode: mode.S, Relation: Same, Rule: "a", Class: "d"},
+		},
+	} {
+		want := c.most
+		want.Mode = mode.Sup(c.most.Mode, c.less.Mode)
+		for _, wants := range [][]Want{{c.most, c.less}, {c.less, c.most}, {c.most, c.less, c.most}} {
+			if got := Close(wants, parent); len(got) != 1 || got[0] != want {
+				t.Errorf("%s: %v gives %v", name, wants, got)
+			}
+		}
+	}
+}

@@ -24,6 +24,7 @@ type Campaign struct {
 	Packages []string      // folders below internal/core whose code is instrumented
 	Limit    time.Duration // for one run of one package's tests
 	Quick    bool          // only the stories, the scripts, and what a package tests itself in no time
+	Every    int           // only one in so many; all if less than 2
 	Match    string        // only sites whose description contains this
 	Progress func(Site, string)
 
@@ -68,7 +69,7 @@ func (c *Campaign) Run(ctx context.Context) (sites, survivors []Site, err error)
 		}
 	}
 	for _, s := range sites {
-		if !strings.Contains(s.String(), c.Match) {
+		if !strings.Contains(s.String(), c.Match) || s.Number%max(1, c.Every) != 0 {
 			continue
 		}
 		killer := c.try(ctx, s, tests)

@@ -7,7 +7,7 @@
 //
 // Usage:
 //
-//	campaign [-match TEXT] [-quick] [-timeout D] [PACKAGE...]
+//	campaign [-match TEXT] [-every N] [-quick] [-timeout D] [PACKAGE...]
 //
 // The packages are folders below internal/core; without any, all that decide.
 package main
@@ -25,10 +25,11 @@ import (
 
 func main() {
 	match := flag.String("match", "", "only faults whose description contains this")
+	every := flag.Int("every", 1, "only one fault in so many")
 	quick := flag.Bool("quick", false, "only the tests that take no time")
 	limit := flag.Duration("timeout", 2*time.Minute, "for one run of one package's tests")
 	flag.Parse()
-	c := mutants.Campaign{Root: ".", Packages: flag.Args(), Limit: *limit, Match: *match, Quick: *quick, Progress: progress}
+	c := mutants.Campaign{Root: ".", Packages: flag.Args(), Limit: *limit, Match: *match, Every: *every, Quick: *quick, Progress: progress}
 	if len(c.Packages) == 0 {
 		c.Packages = []string{"mode", "graph", "lock", "escrow", "admission", "conflict"}
 	}
