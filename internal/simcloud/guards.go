@@ -179,7 +179,8 @@ func (c *Cloud) users(key string) []*object {
 	}
 	for _, o := range c.objects {
 		for _, r := range references(o.res.Properties) {
-			if refKey(r.to) == key {
+			// Ids have one spelling but for upper and lower case: few are parsed.
+			if strings.EqualFold(arm.RefID(r.to), key) && refKey(r.to) == key {
 				found = append(found, o)
 			}
 		}
