@@ -119,11 +119,11 @@ func (c catalog) stages(p Patch, files []string, quick bool) []stage {
 	reaches := func(user string) bool {
 		return slices.ContainsFunc(touched, func(t string) bool { return c.uses(user, t) })
 	}
-	if reaches(core) {
-		add(stage{pkg: core, run: "^TestRecordedStories$"})
-	}
 	if reaches(core + "/admission") {
 		add(stage{pkg: core + "/admission", run: "^TestScripts$"})
+	}
+	if reaches(core) {
+		add(stage{pkg: core, run: "^TestRecordedStories$"})
 	}
 	for _, t := range touched {
 		if t != core+"/mutants" {

@@ -145,7 +145,7 @@ func (s stage) runTests(c *clock, dir string, parallel int) (verdict, error) {
 	case r.unbuilt != nil:
 		return verdict{}, fmt.Errorf("%w: %s", errUnbuilt, strings.Join(head(r.unbuilt, 12), "\n"))
 	case r.killer != "":
-		return verdict{failed: true, killer: r.killer, failure: head(r.failure, 16)}, nil
+		return verdict{failed: true, killer: r.killer, failure: head(r.failure, 60)}, nil
 	case err != nil && !ended && c.ctx.Err() == nil:
 		return verdict{}, fmt.Errorf("%w: go test: %w: %s", errUnbuilt, err, bytes.TrimSpace(stderr.Bytes()))
 	}
@@ -165,7 +165,7 @@ func (s stage) runProgram(c *clock, dir string, parallel int) (verdict, error) {
 	if err == nil || c.ctx.Err() != nil {
 		return verdict{}, nil
 	}
-	return verdict{failed: true, killer: s.String(), failure: head(slices.Collect(strings.Lines(string(out))), 24)}, nil
+	return verdict{failed: true, killer: s.String(), failure: head(slices.Collect(strings.Lines(string(out))), 60)}, nil
 }
 
 // event is what go test -json prints.
