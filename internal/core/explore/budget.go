@@ -29,7 +29,7 @@ func Budget(name string, seed int, only string) (Campaign, error) {
 	add := func(c *Config, worlds int) {
 		if strings.Contains(c.Name, only) {
 			worlds *= factor
-			x.Jobs = append(x.Jobs, Job{c, Limit{Worlds: worlds, Cores: worlds / 25}})
+			x.Jobs = append(x.Jobs, Job{c, Limit{Worlds: worlds, Cores: worlds / 40}})
 		}
 	}
 	for _, c := range Scenarios() {
@@ -38,7 +38,7 @@ func Budget(name string, seed int, only string) (Campaign, error) {
 	for _, c := range Telling() {
 		add(c, 60_000)
 	}
-	for _, part := range []struct{ size, stride, worlds int }{{2, 13, 60_000}, {3, 1801, 120_000}, {4, 50021, 200_000}} {
+	for _, part := range []struct{ size, stride, worlds int }{{2, 29, 60_000}, {3, 1801, 120_000}, {4, 20011, 200_000}} {
 		for c := range Networks(part.size, max(1, part.stride/factor)) {
 			add(c, part.worlds)
 		}

@@ -80,8 +80,19 @@ type run struct {
 // note writes down the commands of a step.
 func (r *run) note(w *world, m move) {
 	c, n := r.core.config, r.core.nodes[w.at]
+	at := w.at
 	if m.kind == mAppend {
-		r.commands = append(r.commands, n.commands(c, w.pending))
+		for _, x := range w.pending {
+			if x.verb == noCommand {
+				break
+			}
+			r.commands = append(r.commands, r.core.nodes[at].commands(c, x))
+			e, err := r.core.step(at, x)
+			if err != nil {
+				return
+			}
+			at = e.to
+		}
 		return
 	}
 	if !c.Journal || !m.appended() {

@@ -76,9 +76,13 @@ func (m move) productive() bool {
 	}
 }
 
-// moves appends all steps that a world offers.
-func (w *world) moves(c *Config, n *node, list []move) []move {
-	if w.pending.verb != noCommand {
+// deciding says whether the leader has decided what is not appended yet.
+func (w *world) deciding() bool { return w.pending[0].verb != noCommand }
+
+// moves appends all steps that a world offers. What clients can know is in the
+// journal, n; what the leader decides upon is its memory, which is ahead of it.
+func (w *world) moves(c *Config, n, memory *node, list []move) []move {
+	if w.deciding() {
 		list = append(list, move{mAppend, 0})
 		if w.spare(c) {
 			list = append(list, move{mCrash, 0})
@@ -91,11 +95,13 @@ func (w *world) moves(c *Config, n *node, list []move) []move {
 		list = append(list, move{mFenced, 0})
 	}
 	for i := range c.Ops {
-		list = w.clientMoves(c, n, list, uint8(i))
+		if !w.addressed(uint8(i)) {
+			list = w.clientMoves(c, n, list, uint8(i))
+		}
 		list = w.cloudMoves(c, list, uint8(i))
 	}
-	if w.pending.verb != noCommand {
-		return list // the leader decides one thing at a time
+	if w.deciding() {
+		return w.moreMoves(c, memory, list)
 	}
 	for i := range c.Ops {
 		list = w.coordinatorMoves(c, n, list, uint8(i))
@@ -104,6 +110,42 @@ func (w *world) moves(c *Config, n *node, list []move) []move {
 		list = w.sessionMoves(c, n, list, uint8(s))
 	}
 	return w.outerMoves(c, n, list)
+}
+
+// addressed says whether a decision about an operation waits to be appended.
+func (w *world) addressed(i uint8) bool {
+	for _, x := range w.pending {
+		if x.who == i && x.verb != noCommand && (x.verb < cReserve || x.verb > cReserve && x.verb < cDeclare) {
+			return true
+		}
+	}
+	return false
+}
+
+// moreMoves are what the leader takes into the batch that it will append, and who
+// dies meanwhile.
+func (w *world) moreMoves(c *Config, memory *node, list []move) []move {
+	for i := range c.Ops {
+		if w.pending[batch-1].verb != noCommand || w.addressed(uint8(i)) {
+			continue
+		}
+		switch w.ops[i].phase {
+		case asking:
+			if !c.planned(i) || memory.plans[c.Ops[i].Session] != none {
+				list = append(list, move{mSubmit, uint8(i)})
+			}
+		case starting:
+			list = append(list, move{mStart, uint8(i)})
+		case reporting:
+			list = append(list, move{mReport, uint8(i)})
+		}
+	}
+	for s := range c.Sessions {
+		if w.alive(s) && w.spare(c) {
+			list = append(list, move{mKill, uint8(s)})
+		}
+	}
+	return list
 }
 
 // spare says whether another mishap may happen.

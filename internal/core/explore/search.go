@@ -99,7 +99,11 @@ func (s *search) expand(from uint32) error {
 	c := s.core.config
 	w := s.visits[from].world
 	n := s.core.nodes[w.at]
-	s.moves = w.moves(c, n, s.moves[:0])
+	memory, err := w.memory(s.core)
+	if err != nil {
+		return s.finding(from, move{}, err)
+	}
+	s.moves = w.moves(c, n, s.core.nodes[memory], s.moves[:0])
 	alive := false
 	for _, m := range s.moves {
 		alive = alive || m.productive()
@@ -167,7 +171,11 @@ func follow(c *Config, history []move) (*run, *Violation) {
 	w := newWorld(c, at)
 	for _, m := range history {
 		n := r.core.nodes[w.at]
-		list := w.moves(c, n, nil)
+		memory, err := w.memory(r.core)
+		if err != nil {
+			return r, asViolation(err)
+		}
+		list := w.moves(c, n, r.core.nodes[memory], nil)
 		if !contains(list, m) {
 			return r, nil
 		}
@@ -180,7 +188,11 @@ func follow(c *Config, history []move) (*run, *Violation) {
 			return r, v
 		}
 	}
-	list := w.moves(c, r.core.nodes[w.at], nil)
+	memory, err := w.memory(r.core)
+	if err != nil {
+		return r, asViolation(err)
+	}
+	list := w.moves(c, r.core.nodes[w.at], r.core.nodes[memory], nil)
 	for _, m := range list {
 		if m.productive() {
 			return r, nil

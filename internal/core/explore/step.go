@@ -11,33 +11,73 @@ func (k *core) move(w *world, m move) (happened bool, err error) {
 	if x.verb == noCommand {
 		return true, w.alone(k, m)
 	}
-	e, err := k.step(w.at, x)
+	at, err := w.memory(k)
 	if err != nil {
 		return false, err
 	}
-	if c.Journal && m.appended() {
-		w.pending = x
-		if c.holes.answerEarly && m.kind == mStart {
-			w.ops[m.who].phase = started
-		}
-		return true, nil
+	if m.kind == mCrash || m.kind == mDepose {
+		at = w.at // what was not appended never was
 	}
-	return w.finish(k, m, e)
+	e, err := k.step(at, x)
+	if err != nil {
+		return false, err
+	}
+	if !c.Journal || !m.appended() {
+		return w.finish(k, m, e)
+	}
+	if m.kind == mSettle && (e.refusal != accepted || e.to == at) {
+		return false, nil // it proved nothing
+	}
+	for i := range w.pending {
+		if w.pending[i].verb == noCommand {
+			w.pending[i] = x
+			break
+		}
+	}
+	if c.holes.answerEarly && m.kind == mStart {
+		w.ops[m.who].phase = started
+	}
+	return true, nil
+}
+
+// memory is the state that the leader has in its memory: what is in the journal,
+// and what it has decided since.
+func (w *world) memory(k *core) (uint32, error) {
+	at := w.at
+	for _, x := range w.pending {
+		if x.verb == noCommand {
+			break
+		}
+		e, err := k.step(at, x)
+		if err != nil {
+			return at, err
+		}
+		at = e.to
+	}
+	return at, nil
 }
 
 // appended says whether the append of a decision is a step of its own.
 func (m move) appended() bool {
 	switch m.kind {
-	case mSubmit, mStart, mReport, mReserve, mClose, mExpire:
-		return true
-	default:
+	case mPause, mLook, mMeter, mCrash, mDepose:
 		return false
+	default:
+		return true
 	}
 }
 
-// origins are the steps that decided what waits to be appended.
-var origins = map[verb]kind{
-	cSubmit: mSubmit, cStart: mStart, cDone: mReport, cReserve: mReserve, cClose: mClose, cExpire: mExpire,
+// origin is the step that decided what waits to be appended.
+func (x command) origin() move {
+	kinds := [...]kind{
+		cSubmit: mSubmit, cAgain: mSpread, cReserve: mReserve, cStart: mStart, cWithdraw: mWithdraw, cResolve: mResolve,
+		cSettle: mSettle, cPass: mPass, cDeclare: mDeclare, cClose: mClose, cExpire: mExpire, cDead: mDead, cGiveUp: mGiveUp,
+		cSee: mSee, cMeter: mLate, cLimit: mLimit,
+	}
+	if x.verb == cDone {
+		return move{[...]kind{mReport, mReport, mLose, mNotSent}[x.a], x.who}
+	}
+	return move{kinds[x.verb], x.who}
 }
 
 // command is what the core is told by a step, if anything.
@@ -117,7 +157,7 @@ func (w *world) outerCommand(c *Config, _ *node, m move) command {
 	case mLate:
 		return command{verb: cMeter, a: uint8(w.use[0]), b: uint8(w.use[1])}
 	case mLimit:
-		return command{verb: cLimit, a: uint8(w.limit + int8(m.who)*2 - 1)}
+		return command{verb: cLimit, who: m.who, a: uint8(w.limit + int8(m.who)*2 - 1)}
 	case mCrash, mDepose:
 		return command{verb: cLead}
 	default:
@@ -200,7 +240,7 @@ func (w *world) date(c *Config, n *node, i int) {
 	o.flags &^= fMoved | fRevived
 	for j := range c.Ops {
 		e := w.ops[j].effect
-		if j == i || e != landed && e != halfway || n.status[j].final() {
+		if j == i || e != landed && e != halfway || n.status[j].final() || len(c.Ops[j].writes) == 0 || w.ops[j].flags&fVoid != 0 {
 			continue
 		}
 		op, touched := &c.Ops[j], uint8(1)<<c.self[j]
@@ -292,14 +332,21 @@ func (w *world) quieten(c *Config, n *node) {
 // append puts what the leader has decided into the journal; only then does the
 // answer leave.
 func (w *world) append(k *core) error {
-	x := w.pending
-	w.pending = command{}
-	e, err := k.step(w.at, x)
-	if err != nil {
-		return err
+	list := w.pending
+	w.pending = [batch]command{}
+	for _, x := range list {
+		if x.verb == noCommand {
+			break
+		}
+		e, err := k.step(w.at, x)
+		if err != nil {
+			return err
+		}
+		if _, err := w.finish(k, x.origin(), e); err != nil {
+			return err
+		}
 	}
-	_, err = w.finish(k, move{origins[x.verb], x.who}, e)
-	return err
+	return nil
 }
 
 // finish is what a command means for the world once it is answered.
@@ -354,6 +401,7 @@ func (w *world) follow(c *Config, before, n *node, m move, no refusal) (v *Viola
 		if o.effect == unsent || o.effect == gone {
 			w.doubt(c, i)
 		}
+		o.flags &^= fVoid
 	case mPass:
 		w.faults++
 	default:
@@ -406,7 +454,7 @@ func (w *world) followSession(c *Config, before *node, m move) {
 		w.quieten(c, before)
 	case mCrash, mDepose:
 		w.faults++
-		w.pending = command{}
+		w.pending = [batch]command{}
 		if m.kind == mDepose {
 			w.flags |= wDeposed
 		}

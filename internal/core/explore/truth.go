@@ -103,7 +103,7 @@ func checkLand(c *Config, w *world, n *node, i int) *Violation {
 // checkWorld judges a world that was not seen before.
 func checkWorld(c *Config, w *world, n *node) *Violation {
 	for i := range c.Ops {
-		if w.inFlight(c, i) && w.pending.verb == noCommand && (n.holds|n.passed)&(1<<i) == 0 {
+		if w.inFlight(c, i) && !w.deciding() && (n.holds|n.passed)&(1<<i) == 0 {
 			return broken("I8 NoRunningWithoutLock", "%s may be running, and is %q", c.Ops[i].Name, statuses[n.status[i]])
 		}
 	}

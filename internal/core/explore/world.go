@@ -43,7 +43,7 @@ const (
 	fMoved   = 1 << iota // somebody else wrote what its plan is made on
 	fRevived             // the life that its plan is made on has ended, or another began
 	fRound               // it was planned again
-	fSpread              // it is on the way a second time
+	fVoid                // what it removed was not there
 )
 
 // op is an operation as the world knows it.
@@ -79,8 +79,8 @@ const (
 // cloud. What cannot matter any more is set back to zero, so that worlds with
 // the same future are equal.
 type world struct {
-	at       uint32  // the node of the core that is in the journal
-	pending  command // decided by the leader, and not appended yet
+	at       uint32         // the node of the core that is in the journal
+	pending  [batch]command // decided by the leader, and not appended yet
 	ops      [maxOps]op
 	sessions [maxSessions]uint8
 	exists   uint8             // objects
@@ -97,13 +97,19 @@ type world struct {
 	flags    uint8
 }
 
-const keySize = 80
+// batch is how many decisions a leader appends at once at most.
+const batch = 2
+
+const keySize = 88
 
 // key identifies a world.
 func (w *world) key(b *[keySize]byte) space.Key {
 	binary.LittleEndian.PutUint32(b[0:], w.at)
-	b[4], b[5], b[6], b[7] = byte(w.pending.verb), w.pending.who, w.pending.a, w.pending.b
-	n := 8
+	n := 4
+	for _, x := range w.pending {
+		b[n], b[n+1], b[n+2], b[n+3] = byte(x.verb), x.who, x.a, x.b
+		n += 4
+	}
 	for i := range w.ops {
 		o := &w.ops[i]
 		b[n] = byte(o.phase) | byte(o.effect)<<4
@@ -212,6 +218,9 @@ func (w *world) land(c *Config, i int) {
 	switch {
 	case op.Remove:
 		touched = c.within[self] & w.exists
+		if touched == 0 {
+			w.ops[i].flags |= fVoid
+		}
 		for n := range c.Objects {
 			if touched&(1<<n) != 0 {
 				w.refs[n], w.owner[n] = 0, -1
