@@ -457,3 +457,22 @@ func TestFingerprint(t *testing.T) {
 		t.Error("the fingerprint does not depend on the queue")
 	}
 }
+
+// TestLeaseEndsOnTime: a session lives until the last tick before the end of its
+// lease, and not at that end.
+func TestLeaseEndsOnTime(t *testing.T) {
+	t.Parallel()
+	for _, left := range []int64{1, 0} {
+		m := newMachine(t)
+		c := openCommand(m.tick(), "a")
+		c.Session.Lease = 10
+		m.must(c)
+		m.submit("t", write("a", Update, "r/g/v"))
+		x, _ := m.Session("a")
+		tx, _ := m.Tx("t")
+		_, err := m.Apply(Start{Stamp: Stamp{Now: x.Expires - left}, Tx: "t", Token: tx.Token})
+		if left > 0 && err != nil || left == 0 && !errors.Is(err, ErrNoSession) {
+			t.Errorf("%d before the end: %v", left, err)
+		}
+	}
+}

@@ -211,7 +211,8 @@ func (r *reader) take(e event) {
 	}
 }
 
-// head are the first lines that say something.
+// head are the lines that say something: the first and the last of them, if they
+// are more than n.
 func head(lines []string, n int) []string {
 	var kept []string
 	for _, l := range lines {
@@ -223,9 +224,10 @@ func head(lines []string, n int) []string {
 		if r := []rune(l); len(r) > 220 {
 			l = string(r[:220]) + "..."
 		}
-		if kept = append(kept, l); len(kept) == n {
-			break
-		}
+		kept = append(kept, l)
+	}
+	if len(kept) > n {
+		kept = slices.Concat(kept[:n/2], []string{"..."}, kept[len(kept)-n/2:])
 	}
 	return kept
 }
