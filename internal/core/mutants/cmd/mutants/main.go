@@ -77,14 +77,12 @@ func run(ctx context.Context, args []string, w io.Writer) (int, error) {
 		return exitUnfit, err
 	}
 	r := mutants.Runner{Root: root, Parallel: *parallel, Limit: *limit, Quick: *quick, Progress: progress(w, *verbose)}
+	if *note {
+		r.Progress = noting(*dir, w, r.Progress)
+	}
 	results, err := r.Run(ctx, patches)
 	if err != nil {
 		return exitUnfit, err
-	}
-	if *note {
-		if err := mutants.Note(*dir, results); err != nil {
-			return exitUnfit, err
-		}
 	}
 	return report(w, results, *figures)
 }
@@ -133,6 +131,16 @@ func progress(w io.Writer, verbose bool) func(mutants.Result) {
 		for _, l := range lines {
 			fmt.Fprintln(w, "    | "+l)
 		}
+	}
+}
+
+// noting also writes down how each was found, as soon as it is.
+func noting(dir string, w io.Writer, then func(mutants.Result)) func(mutants.Result) {
+	return func(r mutants.Result) {
+		if err := mutants.Note(dir, []mutants.Result{r}); err != nil {
+			fmt.Fprintln(w, err)
+		}
+		then(r)
 	}
 }
 
