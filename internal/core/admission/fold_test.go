@@ -74,3 +74,35 @@ func (m *machine) txToken(id TxID) uint64 {
 	tx, _ := m.Tx(id)
 	return tx.Token
 }
+
+// TestFingerprintKeepsTheOrder: of tickets, tokens and times a fingerprint keeps
+// which come first, and none of the numbers.
+func TestFingerprintKeepsTheOrder(t *testing.T) {
+	t.Parallel()
+	told := func(first, second uint64, at int64) *State {
+		m := newMachine(t, "a", "b")
+		m.must(declareOf(m.tick(), "a", []string{"r/g/v", "r/g/w"}))
+		q, p := write("a", Update, "r/g/v"), write("b", Update, "r/g/w")
+		q.Intent, p.Intent = "intent of a", "intent of b"
+		err := m.Fold(m.Index()+1, m.Now()+at, []Event{
+			TxSubmitted{Tx: Tx{ID: "t1", Request: q, Ticket: first, Status: Queued, SubmittedAt: at}},
+			TxSubmitted{Tx: Tx{ID: "t2", Request: p, Ticket: second, Status: Queued, SubmittedAt: at}},
+			TxAdmitted{Tx: "t1", Token: first, At: at}, TxAdmitted{Tx: "t2", Token: first + 7*second, At: at + 1},
+			TxStarted{Tx: "t2", At: at + 1},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.State
+	}
+	base, scaled, swapped := told(1, 2, 5), told(30, 70, 900), told(2, 1, 5)
+	if base.Fingerprint() != scaled.Fingerprint() {
+		t.Error("the fingerprint depends on numbers")
+	}
+	if base.Fingerprint() == swapped.Fingerprint() {
+		t.Error("the fingerprint does not depend on who came first")
+	}
+	if base.Hash() == scaled.Hash() {
+		t.Error("the hash does not depend on numbers")
+	}
+}
