@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tfweaver/tfweaver/internal/core/escrow"
 	"github.com/tfweaver/tfweaver/internal/core/graph"
 )
 
@@ -75,15 +76,20 @@ func (m *machine) txToken(id TxID) uint64 {
 	return tx.Token
 }
 
-// TestFingerprintKeepsTheOrder: of tickets, tokens and times a fingerprint keeps
-// which come first, and none of the numbers.
+// TestFingerprintKeepsTheOrder: of tickets, tokens, times and indexes a fingerprint
+// keeps which come first, and none of the numbers.
 func TestFingerprintKeepsTheOrder(t *testing.T) {
 	t.Parallel()
 	told := func(first, second uint64, at int64) *State {
 		m := newMachine(t, "a", "b")
 		m.must(declareOf(m.tick(), "a", []string{"r/g/v", "r/g/w"}))
+		for range at {
+			m.must(Renew{Stamp: m.tick(), Session: "a"})
+		}
+		m.must(Measure{Stamp: m.tick(), Session: "a", Began: m.Index(), Readings: []Reading{{Bucket: "q", Use: escrow.At(1)}}})
 		q, p := write("a", Update, "r/g/v"), write("b", Update, "r/g/w")
 		q.Intent, p.Intent = "intent of a", "intent of b"
+		p.Effects = escrow.Effects{{Bucket: "q", Amount: 1}}
 		err := m.Fold(m.Index()+1, m.Now()+at, []Event{
 			TxSubmitted{Tx: Tx{ID: "t1", Request: q, Ticket: first, Status: Queued, SubmittedAt: at}},
 			TxSubmitted{Tx: Tx{ID: "t2", Request: p, Ticket: second, Status: Queued, SubmittedAt: at}},
@@ -95,7 +101,7 @@ func TestFingerprintKeepsTheOrder(t *testing.T) {
 		}
 		return m.State
 	}
-	base, scaled, swapped := told(1, 2, 5), told(30, 70, 900), told(2, 1, 5)
+	base, scaled, swapped := told(1, 2, 5), told(30, 70, 90), told(2, 1, 5)
 	if base.Fingerprint() != scaled.Fingerprint() {
 		t.Error("the fingerprint depends on numbers")
 	}
