@@ -41,7 +41,23 @@ func Telling() []*Config {
 	for _, seed := range []int{3, 4, 6, 86, 102, 103, 104, 121, 133} {
 		list = append(list, runsOf(seed))
 	}
-	return list
+	return append(list, crossingRuns())
+}
+
+// crossingRuns are two replaces of which each needs, before its create, a change
+// of what the other one replaces.
+func crossingRuns() *Config {
+	c := &Config{Name: "runs/crossing", Objects: plain, Capacity: true, Limits: [buckets]int8{3, 3}, There: map[graph.NodeID]int{}}
+	for s, n := range [][2]graph.NodeID{{"r/x", "r/y"}, {"r/y", "r/x"}} {
+		base := len(c.Ops)
+		c.Ops = append(c.Ops, change(n[1]), destroy(n[0], base+1), build(n[0], base+1, base, base+1))
+		for i := base; i < len(c.Ops); i++ {
+			c.Ops[i].Session = s
+		}
+		c.Sessions = append(c.Sessions, Session{Policy: admission.Queue})
+	}
+	c.finishRuns()
+	return c
 }
 
 // most is the number of calls of all runs together.

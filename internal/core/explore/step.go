@@ -394,6 +394,7 @@ func (w *world) follow(c *Config, before, n *node, m move, no refusal) (v *Viola
 		}
 		o.phase = good
 		w.settleDown(i)
+		o.flags = 0
 	case mLose, mNotSent, mWithdraw:
 		w.faults++
 		w.fail(c, i)

@@ -272,6 +272,7 @@ func (w *world) doubt(c *Config, i int) {
 func (w *world) settleDown(i int) {
 	o := &w.ops[i]
 	if o.phase.over() || o.phase >= calling {
-		o.version, o.life, o.flags = 0, 0, 0
+		o.version, o.life = 0, 0
+		o.flags &= fVoid // until the coordinator knows how it ended
 	}
 }
