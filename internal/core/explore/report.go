@@ -53,11 +53,23 @@ func (w *world) guessed(c *Config, o int) bool {
 // has promised and not told of yet, while its own has not promised it.
 func (w *world) awaitsMaking(c *Config, n *node, i int) bool {
 	for o := range c.Objects {
-		if c.requires[i]&(1<<o) != 0 && n.object[o] != there && w.promised(c, n, o, c.Ops[i].Session) {
+		if c.requires[i]&(1<<o) != 0 && !w.told(c, n, o) && w.promised(c, n, o, c.Ops[i].Session) {
 			return true
 		}
 	}
 	return false
+}
+
+// told says whether an object is there, and not by a create that the coordinator
+// does not know the end of.
+func (w *world) told(c *Config, n *node, o int) bool {
+	for bits := c.makesOf[o]; bits != 0; bits &= bits - 1 {
+		i := lowest(bits)
+		if e := w.ops[i].effect; (e == landed || e == halfway) && !n.status[i].final() {
+			return false
+		}
+	}
+	return w.exists&(1<<o) != 0
 }
 
 func (w *world) promised(c *Config, n *node, o, session int) bool {
