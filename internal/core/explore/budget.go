@@ -27,9 +27,13 @@ func Budget(name string, seed int, only string) (Campaign, error) {
 	}
 	x := Campaign{Codec: max(1, 256/factor)}
 	add := func(c *Config, worlds int) {
+		per := 40
+		if !c.Journal {
+			per = 20 // fewer worlds around each state of the core
+		}
 		if strings.Contains(c.Name, only) {
 			worlds *= factor
-			x.Jobs = append(x.Jobs, Job{c, Limit{Worlds: worlds, Cores: worlds / 40}})
+			x.Jobs = append(x.Jobs, Job{c, Limit{Worlds: worlds, Cores: worlds / per}})
 		}
 	}
 	for _, c := range Scenarios() {

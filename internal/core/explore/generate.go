@@ -144,11 +144,13 @@ func scenario(name string, begin, faults int, policies []admission.Policy, ops .
 func Scenarios() []*Config {
 	queue, reject := admission.Queue, admission.Reject
 	both := []admission.Policy{queue, queue}
+	again := scenario("made again", 2, 1, []admission.Policy{queue, queue, queue}, "s0 make-s1", "s1 make-nic", "s2 change-nic")
+	again.Journal = false // small enough to be searched in full
 	return []*Config{
+		again,
 		scenario("crossing", 3, 2, both, "s0 join-sg-s1", "s1 change-s1", "s1 join-sg-s1"),
 		scenario("reference", 2, 2, both, "s0 drop-s1", "s1 make-nic", "s1 drop-nic"),
 		scenario("two makers", 1, 2, both, "s0 make-net-once", "s1 make-net-once", "s1 make-s1"),
-		scenario("made again", 2, 1, []admission.Policy{queue, queue, queue}, "s0 make-s1", "s1 make-nic", "s2 change-nic"),
 		scenario("lost while promised", 3, 2, []admission.Policy{queue, reject}, "s0 make-s1", "s1 join-sg-s1", "s1 drop-s1"),
 		scenario("no patience", 1, 1, []admission.Policy{queue, reject}, "s0 make-net", "s1 make-s1", "s1 make-s2"),
 		scenario("paper", 0, 1, both, "s0 make-group", "s0 make-net", "s0 make-s1", "s1 make-s2"),

@@ -22,7 +22,7 @@ func TestScriptsReplay(t *testing.T) {
 	t.Parallel()
 	found := find(t, withHole())
 	scripts, grants := map[string]string{"finding": found.Script()}, map[string]int{"finding": 2}
-	for _, c := range []*Config{Scenarios()[0], runsOf(0), runsOf(6), runsOf(104)} {
+	for _, c := range []*Config{Scenarios()[1], runsOf(0), runsOf(6), runsOf(104)} {
 		s := newSearch()
 		if _, err := s.explore(c, Limit{Worlds: 3_000}, newCoverage(1), 64); err != nil {
 			t.Fatal(err)
