@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -93,7 +94,7 @@ func (c Contention) table(b *bench) error {
 // silently is the bench without what a program prints as its result.
 func (b *bench) silently() *bench {
 	quiet := *b
-	quiet.stdout = b.stderr
+	quiet.stdout = io.Discard
 	return &quiet
 }
 
