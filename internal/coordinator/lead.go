@@ -63,8 +63,7 @@ func (r *realm) takeOver() error {
 // load is the state behind the last record: the newest snapshot and the
 // decisions after it. It also returns what there is to know of that snapshot.
 func load(ctx context.Context, j journal.Journal) (*admission.State, covered, error) {
-	state := admission.New()
-	c, err := loadSnapshot(ctx, j, state)
+	state, c, err := loadSnapshot(ctx, j)
 	if err != nil {
 		return nil, covered{}, err
 	}

@@ -4,7 +4,6 @@
 package coordinator
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -67,51 +66,75 @@ func (r *realm) saved(s covered) {
 // save writes a snapshot, says how large it is, and forgets records that are
 // long covered. It uses nothing of r that changes.
 func (r *realm) save(ctx context.Context, state *admission.State, at journal.Index, epoch journal.Epoch) (int, error) {
-	data, err := state.MarshalJSON() // json.Marshal would read all of it again
-	if err != nil {
-		return 0, fmt.Errorf("write the state: %w", err)
-	}
 	j := r.c.config.Journal
-	if err := j.SaveSnapshot(ctx, epoch, at, bytes.NewReader(data)); err != nil {
+	in := counter{from: stream(state)}
+	defer in.from.Close()
+	if err := j.SaveSnapshot(ctx, epoch, at, &in); err != nil {
 		return 0, err
 	}
 	if keep := journal.Index(r.c.config.Retain); at > keep {
-		return len(data), j.Trim(ctx, epoch, at-keep)
+		return in.read, j.Trim(ctx, epoch, at-keep)
 	}
-	return len(data), nil
+	return in.read, nil
 }
 
-// loadSnapshot reads the newest snapshot into state; there may be none.
-func loadSnapshot(ctx context.Context, j journal.Journal, state *admission.State) (covered, error) {
+// written reads what a goroutine writes, whose end Close waits for.
+type written struct {
+	*io.PipeReader
+	done chan struct{}
+}
+
+// stream is the snapshot of a state, written while it is read, so that no more
+// than a piece of it is in memory. The state must not change before Close has
+// returned.
+func stream(state *admission.State) io.ReadCloser {
+	from, to := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		to.CloseWithError(state.WriteSnapshot(to)) // nil is the end
+	}()
+	return written{from, done}
+}
+
+// Close implements io.Closer. A snapshot that was not read to its end is given
+// up.
+func (w written) Close() error {
+	err := w.PipeReader.Close()
+	<-w.done
+	return err
+}
+
+// counter counts the bytes that are read.
+type counter struct {
+	from io.ReadCloser
+	read int
+}
+
+// Read implements io.Reader.
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.read += n
+	return n, err
+}
+
+// loadSnapshot is the state of the newest snapshot; there may be none.
+func loadSnapshot(ctx context.Context, j journal.Journal) (*admission.State, covered, error) {
 	at, r, err := j.LoadSnapshot(ctx)
 	if errors.Is(err, journal.ErrNoSnapshot) {
-		return covered{}, nil
+		return admission.New(), covered{}, nil
 	}
 	if err != nil {
-		return covered{}, fmt.Errorf("load the snapshot: %w", err)
+		return nil, covered{}, fmt.Errorf("load the snapshot: %w", err)
 	}
-	defer r.Close()
-	data, err := readAll(r)
+	in := counter{from: r}
+	defer in.from.Close()
+	state, err := admission.ReadSnapshot(&in)
 	if err != nil {
-		return covered{}, fmt.Errorf("load the snapshot: %w", err)
-	}
-	if err := state.UnmarshalJSON(data); err != nil {
-		return covered{}, fmt.Errorf("load the snapshot: %w", newer(err))
+		return nil, covered{}, fmt.Errorf("load the snapshot: %w", newer(err))
 	}
 	if state.Index() != uint64(at) {
-		return covered{}, fmt.Errorf("%w: the snapshot at %d holds the state at %d", journal.ErrCorrupt, at, state.Index())
+		return nil, covered{}, fmt.Errorf("%w: the snapshot at %d holds the state at %d", journal.ErrCorrupt, at, state.Index())
 	}
-	return covered{at: at, size: len(data)}, nil
-}
-
-// readAll is io.ReadAll without growing where the reader knows an upper bound
-// of what it has.
-func readAll(r io.Reader) ([]byte, error) {
-	sized, ok := r.(interface{ Size() int64 })
-	if !ok {
-		return io.ReadAll(r)
-	}
-	b := bytes.NewBuffer(make([]byte, 0, sized.Size()+bytes.MinRead))
-	_, err := b.ReadFrom(r)
-	return b.Bytes(), err
+	return state, covered{at: at, size: in.read}, nil
 }

@@ -294,7 +294,7 @@ func TestCrashBeforeTheManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := j.saveChunk(t.Context(), epoch, chunkKey(77, 0), []byte("half")); err != nil {
+	if err := j.saveChunk(t.Context(), epoch, &manifest{ID: 77}, []byte("half")); err != nil {
 		t.Fatal(err)
 	}
 	j.Close()

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 
 	"go.etcd.io/bbolt"
 
@@ -23,13 +24,19 @@ import (
 // Append never waits long behind it.
 const chunkSize = 512 << 10
 
+// rowSize is how many bytes of a chunk are one value. bbolt writes a page with
+// its neighbours anew until it holds some values: with values as large as a
+// chunk, a snapshot would be written four times over.
+const rowSize = 16 << 10
+
 // manifest makes a snapshot visible: it is written last, in one transaction
-// that also removes the chunks of every other snapshot.
+// that also removes the values of every other snapshot.
 type manifest struct {
-	At     journal.Index `json:"at"`
-	ID     uint64        `json:"id"`
-	Chunks uint32        `json:"chunks"`
-	Sum    []byte        `json:"sha256"`
+	At journal.Index `json:"at"`
+	ID uint64        `json:"id"`
+	// Chunks is how many values there are, of any size.
+	Chunks uint32 `json:"chunks"`
+	Sum    []byte `json:"sha256"`
 }
 
 func loadManifest(tx *bbolt.Tx) (manifest, error) {
@@ -103,10 +110,9 @@ func (j *Journal) saveChunks(ctx context.Context, epoch journal.Epoch, m *manife
 		}
 		if n > 0 {
 			sum.Write(buf[:n])
-			if err := j.saveChunk(ctx, epoch, chunkKey(m.ID, m.Chunks), buf[:n]); err != nil {
+			if err := j.saveChunk(ctx, epoch, m, buf[:n]); err != nil {
 				return err
 			}
-			m.Chunks++
 			if err := j.reach(stepChunk); err != nil {
 				return err
 			}
@@ -118,9 +124,17 @@ func (j *Journal) saveChunks(ctx context.Context, epoch journal.Epoch, m *manife
 	}
 }
 
-func (j *Journal) saveChunk(ctx context.Context, epoch journal.Epoch, key, data []byte) error {
+func (j *Journal) saveChunk(ctx context.Context, epoch journal.Epoch, m *manifest, data []byte) error {
 	return j.update(ctx, epoch, func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucketSnapshots).Put(key, data)
+		rows := tx.Bucket(bucketSnapshots)
+		rows.FillPercent = 1 // keys only grow
+		for row := range slices.Chunk(data, rowSize) {
+			if err := rows.Put(chunkKey(m.ID, m.Chunks), row); err != nil {
+				return err
+			}
+			m.Chunks++
+		}
+		return nil
 	})
 }
 
