@@ -282,3 +282,29 @@ func TestWithin(t *testing.T) {
 	s.do(admission.Submit{Stamp: s.at(), ID: "t-2", Request: write("web-3", "r/v", "sim_network.v", admission.Delete)})
 	lacks(t, Text(Build(s.State, "t-2", "web-3")), "sim_network.v waits: sim_subnet.s in network v is being created by alice")
 }
+
+// TestWithinIsOfLocks: only an intention is about something further in, and only
+// where the holder says what that is.
+func TestWithinIsOfLocks(t *testing.T) {
+	t.Parallel()
+	at := func(id, held string, address string) Conflict {
+		return Conflict{Resource: Resource{CloudID: id}, ModeHeld: held, Holder: &Holder{Address: address}}
+	}
+	short := at("r/v", "IX", "sim.s")
+	short.Capacity = &Capacity{}
+	for name, c := range map[string]struct {
+		c    Conflict
+		want bool
+	}{
+		"inside":     {at("r/v", "IX", "sim.s"), true},
+		"looks in":   {at("r/v", "IS", "sim.s"), true},
+		"itself":     {at("r/v", "X", "sim.s"), false},
+		"nameless":   {at("r/v", "IX", ""), false},
+		"of a facet": {at("r/v/~slot", "IX", "sim.s"), false},
+		"capacity":   {short, false},
+	} {
+		if got := within(c.c); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -444,3 +444,68 @@ func TestDuration(t *testing.T) {
 		}
 	}
 }
+
+// TestLeaveToReading: who is told to settle what will be read is told to wait for
+// that instead, and of the rest what they were told.
+func TestLeaveToReading(t *testing.T) {
+	t.Parallel()
+	mine, theirs := settle("t-1"), settle("t-2")
+	leave := Advice{Verb: "abort", Text: "give up"}
+	r := Report{Actions: slices.Concat(mine, []Advice{leave}, theirs)}
+	for name, c := range map[string]struct {
+		read func(string) bool
+		want []Advice
+	}{
+		"none": {func(string) bool { return false }, r.Actions},
+		"one":  {func(id string) bool { return id == "t-1" }, slices.Concat([]Advice{leave}, theirs, []Advice{{Verb: "wait", Text: ReadBack}})},
+		"all":  {func(string) bool { return true }, []Advice{leave, {Verb: "wait", Text: ReadBack}}},
+	} {
+		got := LeaveToReading(r, c.read)
+		if !slices.Equal(got.Actions, c.want) || reads(got) != (name != "none") {
+			t.Errorf("%s: %v", name, got.Actions)
+		}
+	}
+	if none := LeaveToReading(Report{}, func(string) bool { return true }); none.Actions != nil {
+		t.Errorf("advice from nowhere: %v", none.Actions)
+	}
+}
+
+// TestOnlyForecastsAreForecasts: what has neither a status nor the id of its
+// address is no forecast, but something that nobody knows.
+func TestOnlyForecastsAreForecasts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		r    Report
+		want bool
+	}{
+		{Report{}, true},
+		{Report{ID: "sim.a", Address: "sim.a"}, true},
+		{Report{ID: "t-1", Address: "sim.a"}, false},
+		{Report{ID: "t-1"}, false},
+		{Report{Status: "queued", ID: "sim.a", Address: "sim.a"}, false},
+		{Report{Status: "queued"}, false},
+	} {
+		if got := c.r.forecast(); got != c.want {
+			t.Errorf("%+v: %t", c.r, got)
+		}
+	}
+}
+
+// TestStepOfAWait: who waits may leave, but for whom there is something else to
+// do, and for whom only asked.
+func TestStepOfAWait(t *testing.T) {
+	t.Parallel()
+	wait := Report{ID: "t-1", Address: "sim.a", Status: "queued", Decision: Wait}
+	abort, other := wait, wait
+	abort.Actions = []Advice{{Verb: "abort"}}
+	other.Actions = []Advice{{Verb: "wait", Text: ReadBack}}
+	asked := wait
+	asked.ID, asked.Status = asked.Address, ""
+	for want, list := range map[string][]Report{"Ctrl-C to leave": {wait, abort}, "": {other, asked}} {
+		for _, r := range list {
+			if got := step(r); got != want {
+				t.Errorf("%+v: %q", r, got)
+			}
+		}
+	}
+}

@@ -51,6 +51,22 @@ func TestReportsOfAState(t *testing.T) {
 	says("t2", "is being worked on by bob")
 }
 
+// TestDoingWhat: what a holder is at is told where it has said so, and nothing
+// hidden is.
+func TestDoingWhat(t *testing.T) {
+	t.Parallel()
+	for want, h := range map[string]Holder{
+		"": {}, ", who is planning": {Phase: "planning"},
+	} {
+		if got := doingWhat(&h); got != want {
+			t.Errorf("%+v: %q", h, got)
+		}
+	}
+	if got := doingWhat(&Holder{Phase: "planning", Redacted: true}); got != "" {
+		t.Errorf("hidden: %q", got)
+	}
+}
+
 func TestStateIsFreeWhenItsSessionEnds(t *testing.T) {
 	t.Parallel()
 	s := tell(t, admission.Queue)

@@ -151,7 +151,15 @@ func TestMalformed(t *testing.T) {
 	}
 	b.fails(ErrMalformed, func() error { return b.SetLimit("a", At(MaxAmount+1)) })
 	b.fails(ErrMalformed, func() error { return b.SetFloor("", At(0)) })
+	b.fails(ErrMalformed, func() error { _, err := b.Observe("", Observation{Use: 1, Began: 1, At: 2}); return err })
+	b.fails(ErrMalformed, func() error { _, err := b.Observe("a", Observation{Use: MaxAmount + 1, Began: 1, At: 2}); return err })
 	b.fails(ErrOwner, func() error { return b.Reserve("", One(nil), true) })
+	if b.Holds("A") {
+		t.Error("who was refused holds something")
+	}
+	if b.ok(b.Reserve("A", One(Effects{{"a", 1}}), true)); !b.Holds("A") {
+		t.Error("who reserved holds nothing")
+	}
 	if !b.Admits(nil) || b.Hopeless(nil) {
 		t.Error("nothing asked")
 	}

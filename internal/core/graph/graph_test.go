@@ -4,6 +4,7 @@
 package graph
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -246,7 +247,19 @@ func TestJSON(t *testing.T) {
 	if d := cmp.Diff(g, back, cmp.Exporter(func(reflect.Type) bool { return true })); d != "" {
 		t.Error(d)
 	}
+	var wide bytes.Buffer // the same in another form is the same
+	if err := json.Indent(&wide, data, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	spread := New()
+	if err := json.Unmarshal(wide.Bytes(), spread); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := json.Marshal(spread); err != nil || !bytes.Equal(again, data) {
+		t.Errorf("%s: %v", again, err)
+	}
 	for name, bad := range map[string]string{
+		"new fact":  `{"nodes":[{"id":"a","kind":"realm","colour":"red"}],"edges":[]}`,
 		"orphan":    `{"nodes":[{"id":"a","parent":"b","kind":"resource"}],"edges":[]}`,
 		"null":      `{"nodes":[null],"edges":[]}`,
 		"new field": `{"nodes":[],"edges":[],"buckets":[]}`,
