@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -26,12 +27,20 @@ func (b *bench) goTool(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Stdout, cmd.Stderr = b.stdout, b.stderr
 	cmd.Env = append(os.Environ(), "BENCH_JSON="+b.out, "WEAVER_BENCH_JSON="+filepath.Join(b.out, socketFile))
+	cmd.Env = append(cmd.Env, b.environment...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
 	}
 	return nil
+}
+
+// with is the bench with a setting for the programs that it runs.
+func (b *bench) with(setting string) *bench {
+	set := *b
+	set.environment = append(slices.Clone(b.environment), setting)
+	return &set
 }
 
 // benchmarks runs the benchmarks of a package that write a file of figures.

@@ -84,10 +84,37 @@ func durable(ctx context.Context, b *bench) error {
 		return nil
 	}
 	for _, r := range d.Rows {
-		if r.Clients == d.BarClients {
+		// What is kept in memory alone is not durable: it has no bar.
+		if r.Clients == d.BarClients && r.Journal != "mem" {
 			b.judge("durable", fmt.Sprintf("%s, %d callers in process, to raw appends", r.Journal, r.Clients), r.ProcessRatio, d.BarProcess, true, "%.2f")
 			b.judge("durable", fmt.Sprintf("%s, %d clients through gRPC, to raw appends", r.Journal, r.Clients), r.GRPCRatio, d.BarGRPC, true, "%.2f")
 		}
 	}
+	return nil
+}
+
+// recovery times the way back from a snapshot of a million nodes, to the first
+// answer of a coordinator.
+func recovery(ctx context.Context, b *bench) error {
+	const file = "recovery.json"
+	nodes := "BENCH_NODES=1000000"
+	if b.quick {
+		nodes = "BENCH_NODES=50000"
+	}
+	if err := b.with(nodes).benchmarks(ctx, "Recovery", file, "./internal/coordinator/throughput", "-benchtime", "1x"); err != nil {
+		return err
+	}
+	var r struct {
+		Nodes   int     `json:"nodes"`
+		Seconds float64 `json:"seconds"`
+		Bar     float64 `json:"bar_seconds"`
+		Peak    float64 `json:"peak_mib"`
+		BarPeak float64 `json:"bar_peak_mib"`
+	}
+	if err := b.read(file, &r); err != nil {
+		return err
+	}
+	b.judge("recovery", fmt.Sprintf("seconds from opening a journal of %d nodes to the first answer", r.Nodes), r.Seconds, r.Bar, false, "%.1f")
+	b.judge("recovery", "memory at most meanwhile, in MiB", r.Peak, r.BarPeak, false, "%.0f")
 	return nil
 }

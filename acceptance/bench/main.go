@@ -35,6 +35,8 @@ type bench struct {
 	// rounds is how often each kind of work is done with real processes.
 	rounds int
 
+	// environment is what programs that it runs find beside its own.
+	environment    []string
 	stdout, stderr io.Writer
 	progress       lab.Progress
 	figures        []Figure
@@ -51,6 +53,7 @@ func parts() []part {
 		{"admission", admission},
 		{"socket", socket},
 		{"durable", durable},
+		{"recovery", recovery},
 		{"scaling", scale},
 		{"paper", paper},
 		{"contention", contention},
@@ -66,7 +69,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.BoolVar(&b.quick, "quick", false, "smaller sizes, for a first look")
 	flags.Uint64Var(&b.seed, "seed", 1, "what workloads and latencies in virtual time are drawn from")
 	flags.IntVar(&b.rounds, "rounds", 3, "how often each kind of work is done with and without tfweaver")
-	only := flags.String("only", "", "regular expression that chooses parts: admission, socket, durable, scaling, paper, contention, overhead")
+	only := flags.String("only", "", "regular expression that chooses parts: admission, socket, durable, recovery, scaling, paper, contention, overhead")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
