@@ -13,9 +13,14 @@ import (
 	"github.com/tfweaver/tfweaver/internal/journal"
 )
 
-// smallSnapshot is the size in bytes up to which a snapshot costs hardly more
-// than an append.
-const smallSnapshot = 1 << 20
+const (
+	// smallSnapshot is the size in bytes up to which a snapshot costs hardly more
+	// than an append.
+	smallSnapshot = 1 << 20
+	// cheapReplay is the size in bytes of records that are read again well within
+	// a second or two, and so may wait for a snapshot a while longer.
+	cheapReplay = 16 << 20
+)
 
 // covered is how far the newest snapshot goes.
 type covered struct {
@@ -29,9 +34,11 @@ type covered struct {
 // Besides the number of records, their size counts: as long as they take less
 // than a snapshot does, writing another costs more than it saves, both now and
 // for who reads it. So snapshots at most double what is written, however large
-// the state is.
+// the state is, and add a quarter to it as long as what is read again for that is
+// little.
 func (c covered) due(last journal.Index, every uint64) bool {
-	return uint64(last-c.at) >= every && c.since >= c.size-smallSnapshot
+	worth := c.size + min(3*c.size, cheapReplay) - smallSnapshot
+	return uint64(last-c.at) >= every && c.since >= worth
 }
 
 // maybeSnapshot saves a copy of the state in the background when enough was

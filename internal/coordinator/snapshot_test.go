@@ -28,6 +28,8 @@ type ledger struct {
 	records []int // the size of each
 	saved   []savedSnapshot
 	broken  bool // snapshots fail
+	// gate, when set, holds every snapshot up until it is closed.
+	gate chan struct{}
 }
 
 type savedSnapshot struct {
@@ -46,6 +48,9 @@ func (l *ledger) Append(ctx context.Context, epoch journal.Epoch, after journal.
 }
 
 func (l *ledger) SaveSnapshot(ctx context.Context, epoch journal.Epoch, at journal.Index, state io.Reader) error {
+	if l.gate != nil {
+		<-l.gate
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.broken {
@@ -177,6 +182,28 @@ func TestSnapshotPaceFailure(t *testing.T) {
 	})
 }
 
+// TestSnapshotPaceMeanwhile: what was journalled while a snapshot was being saved
+// counts for the next one, of which there is none in the meantime.
+func TestSnapshotPaceMeanwhile(t *testing.T) {
+	t.Parallel()
+	paced(t, 3, func(t *testing.T, l *ledger, c *coordinator.Coordinator, o coordinator.Opened, renew func()) {
+		l.gate = make(chan struct{})
+		renew()
+		know(t, c, o, "first", 6000) // the third record: its snapshot hangs
+		know(t, c, o, "second", 30000)
+		renew()
+		if got := l.at(); got != nil {
+			t.Fatalf("snapshots at %v beside the one under way", got)
+		}
+		close(l.gate)
+		synctest.Wait()
+		renew() // there is enough behind the first one
+		if diff := cmp.Diff([]journal.Index{3, 6}, l.at()); diff != "" {
+			t.Errorf("snapshots (-want +got):\n%s", diff)
+		}
+	})
+}
+
 // TestSnapshotPaceLarge: a state whose snapshot is large is saved when the
 // records since are about as large as that, whatever their number, and after a
 // restart the same holds.
@@ -192,12 +219,13 @@ func TestSnapshotPaceLarge(t *testing.T) {
 		waits := func() bool { return l.last() == first }
 		grow := func(name string) {
 			t.Helper()
+			worth := 4*first.size - 1<<20 // of a state that is read again in no time
 			for i := 0; waits(); i++ {
-				if i > 100 {
+				if i > 300 {
 					t.Fatalf("no snapshot although %d bytes of records follow one of %d", l.since(first.at), first.size)
 				}
-				know(t, c, o, fmt.Sprint(name, i), 200)
-				due := l.since(first.at) >= first.size-1<<20 && c.Index() >= uint64(first.at)+3
+				know(t, c, o, fmt.Sprint(name, i), 500)
+				due := l.since(first.at) >= worth && c.Index() >= uint64(first.at)+3
 				if due == waits() {
 					t.Fatalf("behind a snapshot of %d bytes, %d records with %d bytes: saved is %t", first.size,
 						c.Index()-uint64(first.at), l.since(first.at), !waits())
@@ -214,4 +242,29 @@ func TestSnapshotPaceLarge(t *testing.T) {
 		first = l.last()
 		grow("third")
 	})
+}
+
+// TestSnapshotDue: of a very large state no more is read again than takes a
+// moment longer than the state itself.
+func TestSnapshotDue(t *testing.T) {
+	t.Parallel()
+	const mib = 1 << 20
+	for _, c := range []struct {
+		size    int
+		records uint64
+		bytes   int
+		want    bool
+	}{
+		{0, 9, 0, false},
+		{0, 10, 0, true},
+		{mib, 10, 3*mib - 1, false},
+		{mib, 10, 3 * mib, true},
+		{200 * mib, 10, 215*mib - 1, false},
+		{200 * mib, 10, 215 * mib, true},
+		{200 * mib, 9, 500 * mib, false},
+	} {
+		if got := coordinator.Due(c.size, c.records, c.bytes, 10); got != c.want {
+			t.Errorf("%d records of %d bytes behind a snapshot of %d: due is %t, want %t", c.records, c.bytes, c.size, got, c.want)
+		}
+	}
 }
