@@ -164,3 +164,27 @@ func TestMalformed(t *testing.T) {
 		t.Error("nothing asked")
 	}
 }
+
+// TestStartBeforeAnObservation: a call that an observation may have seen already
+// lowers nothing from its start on, as it does in a table that is read anew.
+func TestStartBeforeAnObservation(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 5, 5)
+	b.ok(b.Reserve("P", Order{change("1", -1), change("2", 1, "1")}, true))
+	if _, err := b.Observe("a", Observation{Use: 4, Began: 8, At: 9}); err != nil {
+		t.Fatal(err)
+	}
+	before := b.Level("a").Plus
+	b.ok(b.Start("P", "1", 7)) // it began before the read did
+	if l := b.Level("a"); before != 0 || l.Plus != 1 {
+		t.Errorf("+%d before the start, %+v after it", before, l)
+	}
+	data, err := json.Marshal(b.Table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := NewTable()
+	if err := json.Unmarshal(data, back); err != nil || back.Level("a") != b.Level("a") {
+		t.Errorf("%+v, read anew %+v: %v", b.Level("a"), back.Level("a"), err)
+	}
+}
