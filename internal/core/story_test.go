@@ -51,9 +51,26 @@ func (t *story) next() admission.Command {
 		weight int
 		move   func() admission.Command
 	}{
-		{3, t.open}, {2, t.renew}, {1, t.leave}, {1, t.lapse}, {2, t.declare}, {1, t.explain},
-		{16, t.submit}, {22, t.start}, {22, t.complete}, {3, t.withdraw}, {3, t.resolve}, {6, t.observe},
-		{7, t.reserve}, {22, t.call}, {6, t.measure}, {6, t.settle}, {1, t.bury}, {3, t.pass}, {4, t.again}, {2, t.spoil},
+		{3, t.open},
+		{2, t.renew},
+		{1, t.leave},
+		{1, t.lapse},
+		{2, t.declare},
+		{1, t.explain},
+		{16, t.submit},
+		{22, t.start},
+		{22, t.complete},
+		{3, t.withdraw},
+		{3, t.resolve},
+		{6, t.observe},
+		{7, t.reserve},
+		{22, t.call},
+		{6, t.measure},
+		{6, t.settle},
+		{1, t.bury},
+		{3, t.pass},
+		{4, t.again},
+		{2, t.spoil},
 	}
 	total := 0
 	for _, m := range moves {

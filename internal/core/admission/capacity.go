@@ -130,23 +130,36 @@ func (s *State) admittedCalls(plan TxID) []CallID {
 }
 
 // capacityOutcome is what the end of a call means for capacity. Whoever read
-// the object knows whether it is there, and not what an update has done.
+// the object knows whether it is there, and not what an update has done, nor a
+// create of what was there before, nor a delete of what was gone.
 func capacityOutcome(tx *Tx, e TxEnded) escrow.Outcome {
-	wanted := e.Exists == (tx.Action != Delete)
 	switch {
 	case tx.StartedIndex == 0, !e.Settled:
 		return escrow.Refused
-	case e.Status == Operational && (tx.Action != Update || e.By == "" && e.Cause == ""):
+	case e.Status == Operational && tx.Action == Update:
+		if e.By == "" && e.Cause == "" {
+			return escrow.Succeeded
+		}
+		return escrow.Unclear
+	case e.Status == Operational && tx.asBefore(e):
+		return escrow.Unclear
+	case e.Status == Operational:
 		return escrow.Succeeded
 	case tx.Action == Create && !e.Exists, tx.Action == Delete && e.Exists && e.Cause != "":
 		return escrow.Refused
-	case tx.Action == Delete && wanted:
+	case tx.Action == Delete && !e.Exists:
 		return escrow.Succeeded
 	case tx.Action == Update:
 		return escrow.Unclear
 	default:
 		return escrow.Tainted
 	}
+}
+
+// asBefore says whether the object of a create or delete is after it what it was
+// before, as far as is known: there, or gone.
+func (t *Tx) asBefore(e TxEnded) bool {
+	return t.Action == Create && e.Exists && t.Before.Live() || t.Action == Delete && !e.Exists && t.Before == graph.Absent
 }
 
 // shortBlockers are the buckets that do not admit a demand, with those who hold

@@ -5,18 +5,32 @@ package admission
 
 import "github.com/tfweaver/tfweaver/internal/core/graph"
 
-// during is the lifecycle of an object while a call runs; a read leaves it. A
-// create of what is there already makes nothing.
+// during is the lifecycle of an object while a call runs; a read leaves it, and
+// so does an update of what is gone, which somebody has let pass. A create of
+// what is there already makes nothing.
 func during(a Action, before graph.Lifecycle) (graph.Lifecycle, bool) {
 	switch {
 	case a == Delete:
 		return graph.Deleting, true
+	case a == Update && before == graph.Absent:
+		return before, false
 	case a == Update, a == Create && before.Live():
 		return graph.Updating, true
 	case a == Create:
 		return graph.Creating, true
 	default:
 		return graph.Unknown, false
+	}
+}
+
+// before is what is known of an object when a call on it starts. While another
+// one is on its way, which somebody has let pass, nothing is.
+func before(l graph.Lifecycle) graph.Lifecycle {
+	switch l {
+	case graph.Creating, graph.Updating, graph.Deleting, graph.Uncertain:
+		return graph.Unknown
+	default:
+		return l
 	}
 }
 
@@ -34,10 +48,31 @@ func (s *State) settle(tx *Tx, e TxEnded) {
 	if tx.Action == Read || tx.StartedIndex == 0 {
 		return // nothing was done
 	}
-	if !e.Settled {
+	if e.Settled {
+		s.outcome(tx, e)
+	} else {
 		s.lifecycle(tx.Self, tx.Before, tx.Session)
+	}
+	if tx.Passed != nil {
+		s.leaveTo(s.holderOf(tx.Self))
+	}
+}
+
+// leaveTo leaves an object to a call that is on its way and holds it, whatever
+// has become of one that went on beside it.
+func (s *State) leaveTo(holder *entry) {
+	if holder == nil || holder.StartedIndex == 0 {
 		return
 	}
+	l, _ := during(holder.Action, holder.Before)
+	if holder.Status == Uncertain {
+		l = graph.Uncertain
+	}
+	s.lifecycle(holder.Self, l, holder.Session)
+}
+
+// outcome puts into the graph what a call has done.
+func (s *State) outcome(tx *Tx, e TxEnded) {
 	id := s.landed(tx, e)
 	switch {
 	case e.Exists:

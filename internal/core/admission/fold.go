@@ -269,7 +269,7 @@ func (s *State) foldStarted(x *entry, e TxStarted) error {
 	}
 	s.proceed(&x.Tx, running)
 	if n := s.object(x.Self); n != nil {
-		x.Before = n.Lifecycle
+		x.Before = before(n.Lifecycle)
 	}
 	if x.Action == Create && !x.Before.Live() {
 		// What the name stood for before is gone.

@@ -93,7 +93,8 @@ func TestFingerprintKeepsTheOrder(t *testing.T) {
 		err := m.Fold(m.Index()+1, m.Now()+at, []Event{
 			TxSubmitted{Tx: Tx{ID: "t1", Request: q, Ticket: first, Status: Queued, SubmittedAt: at}},
 			TxSubmitted{Tx: Tx{ID: "t2", Request: p, Ticket: second, Status: Queued, SubmittedAt: at}},
-			TxAdmitted{Tx: "t1", Token: first, At: at}, TxAdmitted{Tx: "t2", Token: first + 7*second, At: at + 1},
+			TxAdmitted{Tx: "t1", Token: first, At: at},
+			TxAdmitted{Tx: "t2", Token: first + 7*second, At: at + 1},
 			TxStarted{Tx: "t2", At: at + 1},
 		})
 		if err != nil {

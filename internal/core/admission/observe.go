@@ -64,7 +64,7 @@ func (s *State) credible(o Observation, began uint64) bool {
 // changing says whether a transaction that holds locks may be changing the
 // object: it owns the object, a facet of it, or something that contains it.
 func (s *State) changing(id graph.NodeID) bool {
-	if s.locks.Strongest(id) >= mode.SIX || s.objectOfHolder(id) {
+	if s.locks.Strongest(id) >= mode.SIX || s.holderOf(id) != nil {
 		return true
 	}
 	for _, child := range s.graph.Children(id) {
@@ -80,14 +80,15 @@ func (s *State) changing(id graph.NodeID) bool {
 	return false
 }
 
-// objectOfHolder says whether a holder of the node has it as its own object.
-func (s *State) objectOfHolder(id graph.NodeID) bool {
+// holderOf is the holder of a node that has it as its own object and changes it;
+// nil if there is none.
+func (s *State) holderOf(id graph.NodeID) *entry {
 	for _, h := range s.locks.Holders(id) {
 		if e := s.txs.Get(TxID(h.Owner)); e != nil && e.Self == id && e.Action != Read {
-			return true
+			return e
 		}
 	}
-	return false
+	return nil
 }
 
 func (s *State) foldObserved(e Observed) error {

@@ -15,8 +15,10 @@ import (
 // Stats counts what a search has seen.
 type Stats struct {
 	// Configs are the configurations, Capped those that were too large for the
-	// budget.
+	// budget. Full[f] are those of which all histories with at most f mishaps were
+	// searched.
 	Configs, Capped int
+	Full            [deepest + 1]int
 	// States are the canonically distinct worlds, Cores the distinct states of
 	// the core in them, Edges the commands that the core has executed, and Steps
 	// the steps between worlds.
@@ -27,6 +29,9 @@ type Stats struct {
 func (s *Stats) Add(o Stats) {
 	s.Configs += o.Configs
 	s.Capped += o.Capped
+	for f := range s.Full {
+		s.Full[f] += o.Full[f]
+	}
 	s.States += o.States
 	s.Cores += o.Cores
 	s.Edges += o.Edges
@@ -36,6 +41,12 @@ func (s *Stats) Add(o Stats) {
 // Limit bounds the search of one configuration: its distinct worlds, and the
 // distinct states of the core among them (0 for any number).
 type Limit struct{ Worlds, Cores int }
+
+// share is what the histories of one level of mishaps may use up of a limit of
+// which others have used some: a fair part of what is left for all levels.
+func share(limit, used, levels int) int {
+	return used + max(0, limit-used)/max(1, levels)
+}
 
 // visit is a world that was seen, and how it was reached.
 type visit struct {
@@ -49,7 +60,7 @@ type search struct {
 	core   *core
 	seen   *space.Set
 	visits []visit
-	open   []uint32
+	open   frontier
 	moves  []move
 	steps  int
 	full   bool // some steps were not followed
@@ -58,30 +69,53 @@ type search struct {
 
 func newSearch() *search { return &search{seen: space.NewSet(1 << 16)} }
 
-// explore searches a configuration up to a number of distinct worlds, the latest
+// explore searches a configuration up to a limit, histories with few mishaps
 // first, and returns the first finding.
 func (s *search) explore(c *Config, limit Limit, probe *coverage, codec int) (Stats, error) {
 	c.prepare()
 	s.core = newCore(c, probe, codec)
 	s.seen.Clear()
-	s.visits, s.open, s.steps = s.visits[:0], s.open[:0], 0
-	s.full, s.core.limit = false, limit.Cores
+	s.open.reset()
+	s.visits, s.steps, s.full = s.visits[:0], 0, false
 	at, _, err := s.core.begin()
 	if err != nil {
 		return Stats{}, &Finding{Config: c, Cause: err}
 	}
 	s.add(newWorld(c, at), 0, move{})
-	for len(s.open) > 0 && len(s.visits) < limit.Worlds && err == nil {
-		last := len(s.open) - 1
-		from := s.open[last]
-		s.open = s.open[:last]
-		err = s.expand(from)
+	stats := Stats{Configs: 1}
+	for more := true; more && err == nil; more = s.open.deepen() {
+		left := c.Faults + 1 - s.open.level
+		worlds := share(limit.Worlds, len(s.visits), left)
+		if limit.Cores > 0 {
+			s.core.limit = share(limit.Cores, len(s.core.nodes), left)
+		}
+		err = s.exhaust(worlds)
+		if err == nil && !s.full {
+			stats.Full[s.open.level] = 1
+		}
 	}
-	stats := Stats{Configs: 1, States: len(s.visits), Cores: len(s.core.nodes), Edges: s.core.edges, Steps: s.steps}
-	if err == nil && (s.full || len(s.open) > 0) {
+	stats.States, stats.Cores, stats.Edges, stats.Steps = len(s.visits), len(s.core.nodes), s.core.edges, s.steps
+	if err == nil && s.full {
 		stats.Capped = 1
 	}
 	return stats, err
+}
+
+// exhaust expands the worlds of one level, up to a number of worlds.
+func (s *search) exhaust(worlds int) error {
+	for {
+		from, ok := s.open.take()
+		switch {
+		case !ok:
+			return nil
+		case len(s.visits) >= worlds:
+			s.full = true
+			return nil
+		}
+		if err := s.expand(from); err != nil {
+			return err
+		}
+	}
 }
 
 // add takes up a world if it is new.
@@ -89,7 +123,7 @@ func (s *search) add(w world, from uint32, by move) bool {
 	if !s.seen.Add(w.key(&s.key)) {
 		return false
 	}
-	s.open = append(s.open, uint32(len(s.visits)))
+	s.open.add(uint32(len(s.visits)), w.faults)
 	s.visits = append(s.visits, visit{w, from, by})
 	return true
 }

@@ -208,8 +208,10 @@ func (w *world) strange(c *Config, root, session int) bool {
 // land is a call taking effect.
 func (w *world) land(c *Config, i int) {
 	op, self := &c.Ops[i], int(c.self[i])
-	for b, e := range op.Effects {
-		w.use[b] += e
+	if void := op.Remove && self >= 0 && w.exists&(1<<self) == 0; !void {
+		for b, e := range op.Effects {
+			w.use[b] += e
+		}
 	}
 	if self < 0 || len(op.writes) == 0 {
 		return

@@ -77,6 +77,7 @@ func main() {
 
 func table(out explore.Outcome, took time.Duration) {
 	fmt.Printf("configurations   %d (%d capped)\n", out.Configs, out.Capped)
+	fmt.Printf("searched in full %d without mishaps, %d with one, %d with two\n", out.Full[0], out.Full[1], out.Full[2])
 	fmt.Printf("distinct states  %d\n", out.States)
 	fmt.Printf("core states      %d\n", out.Cores)
 	fmt.Printf("core transitions %d\n", out.Edges)
