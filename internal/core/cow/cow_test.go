@@ -119,3 +119,30 @@ func TestOwnedIsChangedInPlace(t *testing.T) {
 		}
 	}
 }
+
+// TestCopiedOnceAfterAParting: after a parting the first change copies, and the
+// next ones do not.
+func TestCopiedOnceAfterAParting(t *testing.T) {
+	for _, n := range []int{few / 2, 2 * few} {
+		var o Owner
+		var m Map[int, int]
+		var h Hash[int, int]
+		var l List[int]
+		for i := range n {
+			m.Set(&o, i, i)
+			h.Set(&o, i, i)
+			l.Append(&o, i)
+		}
+		o.Part()
+		change := func() {
+			m.Set(&o, 3, 4)
+			h.Set(&o, 3, 4)
+			l.Delete(&o, 2)
+			l.Insert(&o, 2, 7)
+		}
+		change()
+		if allocs := testing.AllocsPerRun(100, change); allocs != 0 {
+			t.Errorf("%d entries: %v allocations for changes of what was copied already", n, allocs)
+		}
+	}
+}

@@ -194,6 +194,17 @@ func (g *Graph) ByID(yield func(*Node) bool) {
 	}
 }
 
+// All is an iterator over all nodes in no particular order: for what comes to the
+// same in any.
+func (g *Graph) All(yield func(*Node) bool) {
+	for id, n := range g.nodes.All {
+		g.named(id)
+		if !yield(n) {
+			return
+		}
+	}
+}
+
 // Check says what Place would add: the declarations that are new, or that
 // bring the type of a node placed without one. Nothing is changed.
 func (g *Graph) Check(decls []Decl) ([]Decl, error) {

@@ -3,18 +3,17 @@
 
 package graph
 
-import (
-	"bytes"
-	"strconv"
-)
+import "strconv"
 
 // parse reads back what row writes, as long as it is as plain as nearly all of
-// it is: no escapes, no white space, no unknown members. Everything else is left
-// to encoding/json.
+// it is: no white space, no unknown members. Everything else is left to
+// encoding/json.
 type parse struct {
 	rest  []byte
 	words words
-	ok    bool
+	// unescaped has the last string that was not as it stands.
+	unescaped []byte
+	ok        bool
 }
 
 // words are texts that stand in many nodes: all of them share one copy.
@@ -32,12 +31,12 @@ func (w words) word(text []byte) string {
 // parseNode says whether the text was plain.
 func parseNode(text []byte, n *Node, w words) bool {
 	p := parse{rest: text, words: w, ok: true}
-	p.object(func(key string) { p.member(n, key) })
+	p.object(func(key []byte) { p.member(n, key) })
 	return p.ok && len(p.rest) == 0
 }
 
-func (p *parse) member(n *Node, key string) {
-	switch key {
+func (p *parse) member(n *Node, key []byte) {
+	switch string(key) {
 	case "id":
 		n.ID = NodeID(p.text())
 	case "parent":
@@ -86,7 +85,7 @@ func (p *parse) history() []Change {
 	for opening := byte('['); p.ok; opening = ',' {
 		p.take(opening)
 		var c Change
-		p.object(func(key string) { p.change(&c, key) })
+		p.object(func(key []byte) { p.change(&c, key) })
 		if list = append(list, c); p.skip(']') {
 			break
 		}
@@ -94,8 +93,8 @@ func (p *parse) history() []Change {
 	return list
 }
 
-func (p *parse) change(c *Change, key string) {
-	switch key {
+func (p *parse) change(c *Change, key []byte) {
+	switch string(key) {
 	case "at":
 		c.At = p.time()
 	case "session":
@@ -113,11 +112,12 @@ func (p *parse) change(c *Change, key string) {
 	}
 }
 
-// object reads the members of an object; member reads each value.
-func (p *parse) object(member func(key string)) {
+// object reads the members of an object; member reads each value. The key is
+// valid until then.
+func (p *parse) object(member func(key []byte)) {
 	for opening := byte('{'); p.ok; opening = ',' {
 		p.take(opening)
-		key := p.word()
+		key := p.quoted()
 		if p.take(':'); p.ok {
 			member(key)
 		}
@@ -137,27 +137,6 @@ func (p *parse) skip(c byte) bool {
 }
 
 func (p *parse) take(c byte) { p.ok = p.skip(c) && p.ok }
-
-// quoted is the next value, a string without escapes.
-func (p *parse) quoted() []byte {
-	if p.take('"'); !p.ok {
-		return nil
-	}
-	end := bytes.IndexByte(p.rest, '"')
-	if end < 0 {
-		p.ok = false
-		return nil
-	}
-	text := p.rest[:end]
-	p.rest = p.rest[end+1:]
-	for _, c := range text {
-		if c == '\\' || c < ' ' || c > '~' {
-			p.ok = false
-			return nil
-		}
-	}
-	return text
-}
 
 func (p *parse) word() string { return p.words.word(p.quoted()) }
 

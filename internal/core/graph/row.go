@@ -3,10 +3,7 @@
 
 package graph
 
-import (
-	"encoding/json"
-	"strconv"
-)
+import "strconv"
 
 // row is the JSON form of an object being written. It is what encoding/json
 // writes, without its reflection: a large graph is mostly nodes.
@@ -45,16 +42,6 @@ func (r *row) count(k string, v uint64) {
 		r.key(k)
 		r.b = strconv.AppendUint(r.b, v, 10)
 	}
-}
-
-func appendText(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			text, _ := json.Marshal(s) // a string has always a form
-			return append(b, text...)
-		}
-	}
-	return append(append(append(b, '"'), s...), '"')
 }
 
 func appendNode(b []byte, n *Node) []byte {

@@ -55,11 +55,12 @@ func TestRowsAreJSON(t *testing.T) {
 		"full":       {func(*Node) {}, true},
 		"empty":      {func(n *Node) { *n = Node{} }, true},
 		"no history": {func(n *Node) { n.History = nil }, true},
-		"quotes":     {func(n *Node) { n.Address = `x["a\b"]` }, false},
-		"unicode":    {func(n *Node) { n.Owner = "Zoë" }, false},
-		"html":       {func(n *Node) { n.History[1].Result = "<&>" }, false},
-		"control":    {func(n *Node) { n.Type = "a\nb\x7f" }, false},
-		"invalid":    {func(n *Node) { n.Digest = "\xff" }, false},
+		"quotes":     {func(n *Node) { n.Address = `x["a\b"]` }, true},
+		"unicode":    {func(n *Node) { n.Owner = "Zoë" }, true},
+		"html":       {func(n *Node) { n.History[1].Result = "<&>" }, true},
+		"a bell":     {func(n *Node) { n.Type = "a\b\r\x07" }, false},
+		"control":    {func(n *Node) { n.Type = "a\nb\x7f" }, true},
+		"invalid":    {func(n *Node) { n.Digest = "\xff" }, true},
 	} {
 		n := full
 		n.History = append([]Change(nil), full.History...)
@@ -102,6 +103,31 @@ func TestNotPlain(t *testing.T) {
 		err := New().ReadJSON(document.NewReader(bytes.NewReader([]byte(`{"nodes":[` + text + `]}`))))
 		if wrong && err == nil {
 			t.Errorf("%s is taken", text)
+		}
+	}
+}
+
+// TestTextsAreJSON: strings are written as encoding/json writes them, and read as
+// it reads them, or left to it.
+func TestTextsAreJSON(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"", `"`, `\`, `a["b\c"]`, "\u2028<", "Zoë 😀", "\xff", "\x00", "\n\t", "\x7f"} {
+		want, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := appendText([]byte("before"), s); string(got) != "before"+string(want) {
+			t.Errorf("%q is written %s, not %s", s, got, want)
+		}
+	}
+	for _, text := range []string{
+		`""`, `"\u0041"`, `"\ud83d\ude00"`, `"\ud83d"`, `"\u12"`, `"\u+123"`, `"\x"`, `"\`, `"\"`, `"`, `"a\/b\\"`, "\"\xff\"", "\"\n\"", `"ë\"😀"`, `"\b\f\r"`,
+	} {
+		var want string
+		err := json.Unmarshal([]byte(text), &want)
+		p := parse{rest: []byte(text), words: words{}, ok: true}
+		if got := p.text(); p.ok && (err != nil || got != want || len(p.rest) > 0) {
+			t.Errorf("%s is read as %q, not %q, %v", text, got, want, err)
 		}
 	}
 }

@@ -168,6 +168,22 @@ func TestCloneIsIndependent(t *testing.T) {
 	}
 }
 
+// TestRelationsAreRanked: of two reasons that tell as much else, the one that is
+// nearer to the operation's own object is told, for every pair of relations.
+func TestRelationsAreRanked(t *testing.T) {
+	t.Parallel()
+	order := []Relation{Guarded, Capacity, Descendant, Rule, Reference, Named, Same}
+	for i, far := range order {
+		for _, near := range order[i+1:] {
+			less := Want{Node: "r", Mode: mode.S, Relation: far, Rule: "a"}
+			most := Want{Node: "r", Mode: mode.S, Relation: near, Rule: "b"}
+			if got := Close([]Want{most, less}, parent); len(got) != 1 || got[0] != most {
+				t.Errorf("%s and %s: %v", far, near, got)
+			}
+		}
+	}
+}
+
 // TestTheReasonThatSaysMost: of several wants on one node, the plan keeps the
 // mode that covers all and the reason that tells most: what is wanted before what
 // is only announced, a rule before none, the stronger mode, the nearer relation;

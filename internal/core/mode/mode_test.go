@@ -128,6 +128,17 @@ func TestIntention(t *testing.T) {
 	}
 }
 
+// TestAnnouncements: what only announces locks further down gives no access to the
+// node itself. SIX announces too, and is no mere announcement.
+func TestAnnouncements(t *testing.T) {
+	t.Parallel()
+	for _, m := range modes {
+		if got, want := IsIntention(m), m != NL && Intention(m) == m; got != want {
+			t.Errorf("IsIntention(%s) = %t", m, got)
+		}
+	}
+}
+
 func TestText(t *testing.T) {
 	t.Parallel()
 	for _, m := range modes {
