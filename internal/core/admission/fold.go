@@ -268,9 +268,7 @@ func (s *State) foldStarted(x *entry, e TxStarted) error {
 		return fmt.Errorf("%w: %w", err, ErrReplay)
 	}
 	s.proceed(&x.Tx, running)
-	if n := s.object(x.Self); n != nil {
-		x.Before = before(n.Lifecycle)
-	}
+	x.Before = s.foreknown(x)
 	if x.Action == Create && !x.Before.Live() {
 		// What the name stood for before is gone.
 		s.graph.Update(x.Self, func(n *graph.Node) { n.BoundTo = "" })

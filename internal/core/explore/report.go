@@ -12,7 +12,7 @@ func checkReport(c *Config, w *world, before, after *node, r *report) *Violation
 			continue
 		}
 		for o := range c.Objects {
-			if c.requires[i]&^(w.exists|w.spoiled)&(1<<o) != 0 && after.object[o] != unknown && !w.guessed(c, o) {
+			if c.requires[i]&^(w.exists|w.spoiled)&(1<<o) != 0 && after.object[o] != unknown && !w.guessed(c, after, o) {
 				return broken("I20 VersionGuard", "%s is granted without %s", c.Ops[i].Name, c.Objects[o])
 			}
 		}
@@ -36,13 +36,13 @@ func checkReport(c *Config, w *world, before, after *node, r *report) *Violation
 }
 
 // guessed says whether the graph takes an object for there only because a call
-// is changing it that nobody has ever seen.
-func (w *world) guessed(c *Config, o int) bool {
+// is, or was, about to change it that nobody has ever seen.
+func (w *world) guessed(c *Config, n *node, o int) bool {
 	if !c.Blind {
 		return false
 	}
 	for i := range c.Ops {
-		if int(c.self[i]) == o && w.ops[i].effect != unsent {
+		if st := n.status[i]; int(c.self[i]) == o && (w.ops[i].effect != unsent || st == actioning || st == uncertain) {
 			return true
 		}
 	}
