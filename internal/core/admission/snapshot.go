@@ -190,7 +190,7 @@ func restore(in snapshot, g *graph.Graph) (*State, error) {
 	if err := s.restorePlans(in); err != nil {
 		return nil, err
 	}
-	for n := range s.graph.ByID {
+	for n := range s.graph.All {
 		for _, c := range n.History {
 			s.ref(SessionID(c.Session))
 		}
