@@ -71,13 +71,13 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	var b bench
-	b.judge("p", "most", 1.06, 1.05, false, "%.2f")
-	b.judge("p", "least", 0.4, 0.4, true, "%.1f")
+	b.judge("p", "most", is(1.06), is(1.05), false, "%.2f")
+	b.judge("p", "least", is(0.4), is(0.4), true, "%.1f")
 	b.take("q", barred{Bars: []Figure{{Figure: "own", Bar: "<= 15 us", Measured: "2 us", Met: true}}})
 	want := []Figure{
-		{"p", "most", "<= 1.05", "1.06", false},
-		{"p", "least", ">= 0.4", "0.4", true},
-		{"q", "own", "<= 15 us", "2 us", true},
+		{"p", "most", "<= 1.05", "1.06", false, false},
+		{"p", "least", ">= 0.4", "0.4", true, false},
+		{"q", "own", "<= 15 us", "2 us", true, false},
 	}
 	if diff := cmp.Diff(want, b.figures); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -66,11 +66,24 @@ func contention(ctx context.Context, b *bench) error {
 	if err := c.table(b); err != nil {
 		return err
 	}
-	b.judge("contention", "calls refused by the cloud while sessions line up", float64(c.LineUp.Refused), 0, false, "%.0f")
-	if c.OneState.Rounds > 0 {
-		b.judge("contention", "applies on one state refused or lost", float64(c.OneState.Refused[lineup.Woven]+c.OneState.Lost), 0, false, "%.0f")
-	}
+	c.judge(b)
 	return program.WriteFigures(b.out, "contention.json", c)
+}
+
+// judge counts what went wrong, in rounds that were done.
+func (c Contention) judge(b *bench) {
+	var refused, lost reading
+	if c.LineUp.Rounds > 0 {
+		refused = is(float64(c.LineUp.Refused))
+	}
+	b.judge("contention", "calls refused by the cloud while sessions line up", refused, is(0), false, "%.0f")
+	if b.quick {
+		return // without applies on one state
+	}
+	if n, ok := c.OneState.Refused[lineup.Woven]; ok && c.OneState.Rounds > 0 {
+		lost = is(float64(n + c.OneState.Lost))
+	}
+	b.judge("contention", "applies on one state refused or lost", lost, is(0), false, "%.0f")
 }
 
 func (c Contention) table(b *bench) error {
@@ -143,7 +156,7 @@ func overhead(ctx context.Context, b *bench) error {
 	for _, w := range o.Figures {
 		// The bars are for large plans: small ones are mostly the start of a process.
 		if w.Bar > 0 && !b.quick {
-			b.judge("overhead", w.Scene+", processor time to that of the CLI alone", w.Ratio, w.Bar, false, "%.2f")
+			b.judge("overhead", w.Scene+", processor time to that of the CLI alone", positive(w.Ratio), is(w.Bar), false, "%.2f")
 		}
 	}
 	return program.WriteFigures(b.out, "overhead.json", o)

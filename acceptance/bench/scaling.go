@@ -105,17 +105,17 @@ func scale(ctx context.Context, b *bench) error {
 // judgeScaling takes the worst of all plays under the coordinator.
 func (b *bench) judgeScaling(results []scaling.Result) {
 	var ticket, served float64
-	wasted, broken := 0, 0
+	var wasted, broken reading
 	for _, r := range results {
 		if r.Strategy == scaling.Coordinated {
 			ticket, served = max(ticket, r.Ratio), max(served, r.RatioServed)
-			wasted, broken = wasted+r.Wasted, broken+r.Broken
+			wasted, broken = is(wasted.value+float64(r.Wasted)), is(broken.value+float64(r.Broken))
 		}
 	}
-	b.judge("scaling", "makespan to the longest path by ticket, at worst", ticket, scaling.Bar, false, "%.3f")
-	b.judge("scaling", "makespan to the longest path as served, at worst", served, scaling.Bar, false, "%.3f")
-	b.judge("scaling", "calls that the cloud refused, over all workloads", float64(wasted), 0, false, "%.0f")
-	b.judge("scaling", "sessions that did not end well, over all workloads", float64(broken), 0, false, "%.0f")
+	b.judge("scaling", "makespan to the longest path by ticket, at worst", positive(ticket), is(scaling.Bar), false, "%.3f")
+	b.judge("scaling", "makespan to the longest path as served, at worst", positive(served), is(scaling.Bar), false, "%.3f")
+	b.judge("scaling", "calls that the cloud refused, over all workloads", wasted, is(0), false, "%.0f")
+	b.judge("scaling", "sessions that did not end well, over all workloads", broken, is(0), false, "%.0f")
 }
 
 func scalingTable(b *bench, results []scaling.Result) error {
@@ -211,8 +211,8 @@ func paper(ctx context.Context, b *bench) error {
 		row.ToSerial = row.Makespan / p.Rows[0].Makespan
 		fmt.Fprintf(t, "%s\t%.2f\t%d of 6\t%.2f\t%d of 6\t%.3f\t%d\t\n", row.Strategy, row.PaperS, row.PaperDone, row.Makespan, row.Done, row.ToSerial, row.Wasted)
 		if row.Strategy == scaling.Coordinated {
-			b.judge("paper", "coordinated makespan in seconds, the paper's", row.Makespan, row.PaperS+0.005, false, "%.2f")
-			b.judge("paper", "operations that succeed, of 6", float64(row.Done), 6, true, "%.0f")
+			b.judge("paper", "coordinated makespan in seconds, the paper's", positive(row.Makespan), is(row.PaperS+0.005), false, "%.2f")
+			b.judge("paper", "operations that succeed, of 6", is(float64(row.Done)), is(6), true, "%.0f")
 		}
 	}
 	return errors.Join(t.Flush(), program.WriteFigures(b.out, "paper.json", p))

@@ -22,14 +22,45 @@ type Figure struct {
 	Bar      string `json:"bar"`
 	Measured string `json:"measured"`
 	Met      bool   `json:"met"`
+	// Missing is set when the figure or its bar is not among what was measured; the
+	// bar is neither met nor missed then.
+	Missing bool `json:"missing,omitempty"`
+}
+
+// notMeasured stands in place of a figure, or of a verdict, that there is none of.
+const notMeasured = "not measured"
+
+// verdict is a word for what became of the bar.
+func (f Figure) verdict() string {
+	switch {
+	case f.Missing:
+		return notMeasured
+	case f.Met:
+		return "met"
+	default:
+		return "MISSED"
+	}
 }
 
 // judge notes a figure that should be no more than its bar, or no less if least is
 // set.
-func (b *bench) judge(part, figure string, measured, bar float64, least bool, format string) {
-	f := Figure{Part: part, Figure: figure, Bar: "<= " + fmt.Sprintf(format, bar), Measured: fmt.Sprintf(format, measured), Met: measured <= bar}
+func (b *bench) judge(part, figure string, measured, bar reading, least bool, format string) {
+	text := func(r reading) string {
+		if !r.known {
+			return notMeasured
+		}
+		return fmt.Sprintf(format, r.value)
+	}
+	f := Figure{Part: part, Figure: figure, Bar: "<= " + text(bar), Measured: text(measured), Missing: !measured.known || !bar.known}
 	if least {
-		f.Bar, f.Met = ">= "+fmt.Sprintf(format, bar), measured >= bar
+		f.Bar = ">= " + text(bar)
+	}
+	switch {
+	case f.Missing:
+	case least:
+		f.Met = measured.value >= bar.value
+	default:
+		f.Met = measured.value <= bar.value
 	}
 	b.figures = append(b.figures, f)
 }
@@ -40,11 +71,7 @@ func (b *bench) summarise() error {
 	t := tabwriter.NewWriter(b.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "part\tfigure\tbar\tmeasured\t")
 	for _, f := range b.figures {
-		word := "met"
-		if !f.Met {
-			word = "MISSED"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", f.Part, f.Figure, f.Bar, f.Measured, word)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", f.Part, f.Figure, f.Bar, f.Measured, f.verdict())
 	}
 	return errors.Join(t.Flush(), program.WriteFigures(b.out, "summary.json", b.figures))
 }
@@ -71,10 +98,18 @@ func (b *bench) read(file string, into ...any) error {
 	return nil
 }
 
-// take takes over the bars that a file of figures names.
+// take takes over the bars that a file of figures names. One that says nothing of
+// what was measured is not met, whatever else it says.
 func (b *bench) take(part string, from barred) {
 	for _, f := range from.Bars {
 		f.Part = part
+		if f.Measured == "" {
+			f.Measured, f.Missing = notMeasured, true
+		}
+		f.Met = f.Met && !f.Missing
 		b.figures = append(b.figures, f)
+	}
+	if len(from.Bars) == 0 {
+		b.figures = append(b.figures, Figure{Part: part, Figure: "all figures", Measured: notMeasured, Missing: true})
 	}
 }

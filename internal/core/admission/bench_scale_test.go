@@ -53,14 +53,6 @@ type storageRow struct {
 	PeakResidentOfARead uint64  `json:"peak_resident_bytes,omitempty"`
 }
 
-// bar is a figure beside what it has to be.
-type bar struct {
-	Figure   string `json:"figure"`
-	Bar      string `json:"bar"`
-	Measured string `json:"measured"`
-	Met      bool   `json:"met"`
-}
-
 type scaleReport struct {
 	Bars      []bar          `json:"bars"`
 	Admission []admissionRow `json:"admission"`
@@ -97,14 +89,15 @@ func (r *scaleReport) size(b *testing.B, nodes int) {
 		}
 		hold(b, s, nodes, held, n)
 		held = n
-		r.admission(b, s, nodes, held)
+		r.admission(b, s, row.Nodes, nodes, held)
 	}
 	row.clone(b, s)
 	r.Storage = append(r.Storage, row)
 }
 
-func (r *scaleReport) admission(b *testing.B, s *State, nodes, held int) {
-	row := admissionRow{Nodes: nodes, HeldByOthers: held}
+// admission measures a cloud of so many nodes, of which about some were asked for.
+func (r *scaleReport) admission(b *testing.B, s *State, have, nodes, held int) {
+	row := admissionRow{Nodes: have, HeldByOthers: held}
 	requests := make([]Request, min(nodes/4, 2000))
 	for i := range requests {
 		requests[i] = write("a", Update, deep(i*(nodes/4/len(requests))))
@@ -216,30 +209,6 @@ func resident() uint64 {
 		}
 	}
 	return 0
-}
-
-// judge compares the largest cloud with what has to be reached.
-func (r *scaleReport) judge() {
-	if len(r.Admission) == 0 {
-		return
-	}
-	last, touched := r.Storage[len(r.Storage)-1], map[int]bool{}
-	var slowest admissionRow
-	for _, x := range r.Admission {
-		touched[x.NodesTouched] = true
-		if x.Nodes == last.Nodes && x.WholeNanoseconds > slowest.WholeNanoseconds {
-			slowest = x
-		}
-	}
-	add := func(figure, limit string, measured string, met bool) {
-		r.Bars = append(r.Bars, bar{fmt.Sprintf("%s, %d nodes", figure, last.Nodes), limit, measured, met})
-	}
-	add("whole admission of a six-lock plan at most", "<= 15 us of processor time",
-		fmt.Sprintf("%.1f us beside %d holders", slowest.WholeNanoseconds/1e3, slowest.HeldByOthers), slowest.WholeNanoseconds <= 15e3)
-	add("nodes touched by an admission, the same from 1,000 nodes up to", "1 number", fmt.Sprint(len(touched)), len(touched) == 1)
-	add("heap in use", "<= 1 GiB", mib(last.HeapBytes), last.HeapBytes <= 1<<30)
-	add("resident", "<= 1 GiB", mib(last.ResidentBytes), last.ResidentBytes <= 1<<30)
-	add("recovery from a snapshot", "<= 10 s", fmt.Sprintf("%.1f s, %.1f s of processor time", last.ReadSeconds, last.ReadCPUSeconds), last.ReadSeconds <= 10)
 }
 
 func mib(n uint64) string { return fmt.Sprintf("%d MiB", n>>20) }
