@@ -86,7 +86,8 @@ func (s *State) Blockers(id TxID) []Blocker {
 
 // Place is the place of a waiting transaction: position is 1 plus the number
 // of earlier waiters that it conflicts with, dormant ones included; ahead is
-// the number of transactions that have to end before it, waiting or holding.
+// the number of transactions that have to end before it, waiting or holding:
+// a dormant one does not.
 // Both are 0 for a transaction that does not wait.
 func (s *State) Place(id TxID) (position, ahead int) {
 	e := s.txs.Get(id)
@@ -94,12 +95,16 @@ func (s *State) Place(id TxID) (position, ahead int) {
 		return 0, 0
 	}
 	a := s.asks(e)
+	position = 1
 	for other := range s.before(&e.Tx) {
-		if s.yields(e, &a, other) {
+		if !s.yields(e, &a, other) {
+			continue
+		}
+		position++
+		if s.stands(other) {
 			ahead++
 		}
 	}
-	position = ahead + 1
 	holders := map[lock.Owner]bool{}
 	for _, c := range s.conflicts(e, &a) {
 		holders[c.Holder.Owner] = true
