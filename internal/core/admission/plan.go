@@ -155,10 +155,9 @@ func (p *plan) guards(members []int) []Guard {
 	return list
 }
 
-// makes says whether the plan makes an object, unless that has failed.
-func (p *plan) makes(id graph.NodeID) bool {
-	return slices.ContainsFunc(p.made[id], func(i int) bool { return p.phases[i] != dead })
-}
+// makes says whether the plan has yet to make an object, or is making it. What it
+// has made is in the graph, where somebody else may have deleted it since.
+func (p *plan) makes(id graph.NodeID) bool { return slices.ContainsFunc(p.made[id], p.open) }
 
 // with is the plan after a call has come further. What comes after a failed
 // call is never sent, and neither are the others of an intent that has not
