@@ -131,25 +131,22 @@ func (s *State) admittedCalls(plan TxID) []CallID {
 
 // capacityOutcome is what the end of a call means for capacity. Whoever read
 // the object knows whether it is there, and not what an update has done, nor a
-// create of what was there before, nor a delete of what was gone.
-func capacityOutcome(tx *Tx, e TxEnded) escrow.Outcome {
+// create of what was there before, nor a delete of what was gone, nor which of
+// two calls has done it.
+func (s *State) capacityOutcome(x *entry, e TxEnded) escrow.Outcome {
+	seen := e.By != "" || e.Cause != ""
 	switch {
-	case tx.StartedIndex == 0, !e.Settled:
+	case x.StartedIndex == 0, !e.Settled:
 		return escrow.Refused
-	case e.Status == Operational && tx.Action == Update:
-		if e.By == "" && e.Cause == "" {
-			return escrow.Succeeded
-		}
-		return escrow.Unclear
-	case e.Status == Operational && tx.asBefore(e):
+	case e.Status == Operational && (seen && (x.Action == Update || s.disputed(x)) || x.asBefore(e)):
 		return escrow.Unclear
 	case e.Status == Operational:
 		return escrow.Succeeded
-	case tx.Action == Create && !e.Exists, tx.Action == Delete && e.Exists && e.Cause != "":
+	case x.Action == Create && !e.Exists, x.Action == Delete && e.Exists && e.Cause != "":
 		return escrow.Refused
-	case tx.Action == Delete && !e.Exists:
+	case x.Action == Delete && !e.Exists:
 		return escrow.Succeeded
-	case tx.Action == Update:
+	case x.Action == Update:
 		return escrow.Unclear
 	default:
 		return escrow.Tainted

@@ -23,8 +23,9 @@ func during(a Action, before graph.Lifecycle) (graph.Lifecycle, bool) {
 	}
 }
 
-// foreknown is what is known of the object of a call that starts. While another one
-// is on its way, which somebody has let pass, that is what was known before both.
+// foreknown is what is known of the object of a call that starts. While another
+// one is on its way, which somebody has let pass, that is what was known before
+// both.
 func (s *State) foreknown(x *entry) graph.Lifecycle {
 	n := s.object(x.Self)
 	if n == nil {
@@ -32,28 +33,13 @@ func (s *State) foreknown(x *entry) graph.Lifecycle {
 	}
 	switch n.Lifecycle {
 	case graph.Creating, graph.Updating, graph.Deleting, graph.Uncertain:
-		return s.underway(x)
+		if r := s.rival(x); r != nil {
+			return r.Before
+		}
+		return graph.Unknown
 	default:
 		return n.Lifecycle
 	}
-}
-
-// underway is what was known of an object before the first of the other calls
-// that are on their way to it.
-func (s *State) underway(x *entry) graph.Lifecycle {
-	var first *entry
-	for _, e := range s.txs.All {
-		if e.ID == x.ID || e.Self != x.Self || e.Action == Read || e.Status != Actioning && e.Status != Uncertain {
-			continue
-		}
-		if first == nil || e.StartedIndex < first.StartedIndex {
-			first = e
-		}
-	}
-	if first == nil {
-		return graph.Unknown
-	}
-	return first.Before
 }
 
 func (s *State) lifecycle(id graph.NodeID, l graph.Lifecycle, by SessionID) {

@@ -298,7 +298,7 @@ func (s *State) foldEnded(x *entry, e TxEnded) error {
 	if x.Action == Reserve {
 		s.escrow.Release(escrow.Owner(x.ID), s.admittedCalls(x.ID)...)
 		s.plans.Delete(&s.owner, x.ID)
-	} else if err := s.spend(&x.Tx, capacityOutcome(&x.Tx, e)); err != nil {
+	} else if err := s.spend(&x.Tx, s.capacityOutcome(x, e)); err != nil {
 		return fmt.Errorf("%w: %w", err, ErrReplay)
 	}
 	s.settle(&x.Tx, e)

@@ -3,7 +3,12 @@
 
 package admission
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tfweaver/tfweaver/internal/core/graph"
+)
 
 // settleBy settles an Uncertain transaction by what a session has read.
 //
@@ -29,7 +34,7 @@ func (d *decision) settleBy(c Settle) error {
 	case e.Status != Uncertain:
 		return e.wrongStatus()
 	}
-	if err := d.proves(&e.Tx, c); err != nil {
+	if err := d.proves(e, c); err != nil {
 		return err
 	}
 	status := Failed
@@ -46,14 +51,14 @@ func (d *decision) settleBy(c Settle) error {
 const settledByRead = "read"
 
 // proves is why a read does not settle a call; nil if it does.
-func (s *State) proves(tx *Tx, c Settle) error {
+func (s *State) proves(tx *entry, c Settle) error {
 	no := &UnsettledError{Tx: tx.ID}
 	switch earliest := s.Readable(tx.ID); {
 	case c.Began < tx.StartedIndex:
 		no.Reason = "the read began before the call"
 	case c.Exists && !c.Terminal:
 		no.Reason = "an operation on the object is still in progress"
-	case tx.Action == Create && c.Exists && !tx.Before.Live():
+	case tx.Action == Create && c.Exists && !tx.Before.Live() && !s.disputed(tx):
 		return nil
 	case c.BeganAt >= earliest:
 		return nil
@@ -65,6 +70,34 @@ func (s *State) proves(tx *Tx, c Settle) error {
 		}
 	}
 	return no
+}
+
+// disputed says whether another call went to the object of a call since that
+// was started, which only happens where somebody has let one of them pass. What
+// is seen of the object then may be the work of either.
+func (s *State) disputed(x *entry) bool {
+	if s.rival(x) != nil {
+		return true
+	}
+	n := s.object(x.Self)
+	return n != nil && slices.ContainsFunc(n.History, func(c graph.Change) bool {
+		return c.Tx != string(x.ID) && c.Tx != "" && c.At > x.StartedAt
+	})
+}
+
+// rival is the first of the other calls that are on their way to the object of
+// one; nil if there is none.
+func (s *State) rival(x *entry) *entry {
+	var first *entry
+	for _, e := range s.txs.All {
+		if e.ID == x.ID || e.Self != x.Self || e.Action == Read || e.Status != Actioning && e.Status != Uncertain {
+			continue
+		}
+		if first == nil || e.StartedIndex < first.StartedIndex {
+			first = e
+		}
+	}
+	return first
 }
 
 // Readable is when a read may begin that settles a call whatever it finds, in
