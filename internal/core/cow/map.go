@@ -5,7 +5,6 @@ package cow
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 )
 
@@ -27,7 +26,7 @@ type sorted[K cmp.Ordered, V any] struct {
 }
 
 // entry has its value first, where one of no size takes no room.
-type entry[K cmp.Ordered, V any] struct {
+type entry[K comparable, V any] struct {
 	value V
 	key   K
 }
@@ -150,7 +149,10 @@ func (m *Map[K, V]) Sorted(yield func(K, V) bool) {
 // Keys are all keys, in order; nil for none.
 func (m *Map[K, V]) Keys() []K {
 	if m.hash.Len() > 0 {
-		keys := slices.AppendSeq(make([]K, 0, m.hash.Len()), maps.Keys(m.hash.entries))
+		keys := make([]K, 0, m.hash.Len())
+		for k := range m.hash.All {
+			keys = append(keys, k)
+		}
 		slices.Sort(keys)
 		return keys
 	}
@@ -167,6 +169,6 @@ func (m *Map[K, V]) Keys() []K {
 // Reserve makes room for so many entries in an empty map.
 func (m *Map[K, V]) Reserve(o *Owner, n int) {
 	if n > few && m.Len() == 0 {
-		m.hash = Hash[K, V]{owner: o.Mark(), entries: make(map[K]V, n)}
+		m.hash.Reserve(o, n)
 	}
 }
