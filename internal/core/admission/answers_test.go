@@ -47,6 +47,7 @@ func TestReadsOfWhatIsChanged(t *testing.T) {
 		{Update, mode.S, "r/g/v", false},
 		{Update, mode.IX, "r/g/v", false},
 		{Read, mode.S, "r/g/v", true},
+		{Read, mode.SIX, "r/g/v", false},
 		{Update, mode.X, "r/g/v/~config", false},
 		{Update, mode.S, "r/g/v/~config", true},
 		{Update, mode.X, "r/g", false},

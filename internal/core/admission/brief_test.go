@@ -93,6 +93,12 @@ func TestSameLooksAtEverything(t *testing.T) {
 		if kind.Field(i).Name != "Intent" && same(&plain, &changed) {
 			t.Errorf("%s may be missing", kind.Field(i).Name)
 		}
+		if f := reflect.ValueOf(&changed).Elem().Field(i); f.Kind() == reflect.Slice {
+			f.Set(reflect.MakeSlice(f.Type(), 0, 0)) // none is not unknown
+			if same(&changed, &plain) || same(&plain, &changed) {
+				t.Errorf("%s may be none or nil", kind.Field(i).Name)
+			}
+		}
 	}
 }
 

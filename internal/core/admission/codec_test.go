@@ -243,7 +243,7 @@ func TestHashSeesEveryField(t *testing.T) {
 			leaves++
 			old := reflect.ValueOf(leaf.Interface())
 			leaf.SetZero()
-			if hash() == before {
+			if hash() == before && path != "tx.Passed.Stamp.Now" { // that is when it was admitted
 				t.Errorf("%s makes no difference", path)
 			}
 			leaf.Set(old)
@@ -264,6 +264,15 @@ func eachLeaf(v reflect.Value, path string, f func(string, reflect.Value)) {
 		f(path, v)
 		for i := range v.Len() {
 			eachLeaf(v.Index(i), fmt.Sprintf("%s[%d]", path, i), f)
+		}
+	case reflect.Pointer:
+		f(path, v)
+		if !v.IsNil() {
+			// Who is asked for the whole copies the pointer, not what it leads to.
+			fresh := reflect.New(v.Type().Elem())
+			fresh.Elem().Set(v.Elem())
+			v.Set(fresh)
+			eachLeaf(v.Elem(), path, f)
 		}
 	default:
 		f(path, v)

@@ -80,10 +80,13 @@ func TestEveryNamedNodeIsPlaced(t *testing.T) {
 func TestEdgesComeFromTheObject(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t, "a")
-	q := write("a", Create, "r/g/v")
-	q.Edges = []graph.Edge{{From: "r/g", To: "r/g/v"}}
-	if _, err := m.Apply(Submit{Stamp: m.tick(), ID: "t", Request: q}); !errors.Is(err, ErrMalformed) {
-		t.Errorf("got %v", err)
+	for range 2 { // before the other one is placed, and after that
+		q := write("a", Create, "r/g/v")
+		q.Edges = []graph.Edge{{From: "r/g", To: "r/g/v"}}
+		if _, err := m.Apply(Submit{Stamp: m.tick(), ID: "t", Request: q}); !errors.Is(err, ErrMalformed) {
+			t.Errorf("got %v", err)
+		}
+		m.must(declareOf(m.tick(), "a", []string{"r/g/v"}))
 	}
 }
 
