@@ -203,6 +203,9 @@ func (l *Lens) shareOf(g *graph.Graph, n *graph.Node) (a Access, p Parents, at i
 	if !direct && !l.deep {
 		return Hidden, NoParents, -1
 	}
+	if l.deep {
+		first = 0 // one that includes it may stand before its own
+	}
 	for i := first; i < len(l.shares); i++ {
 		x := &l.shares[i]
 		if x.Node != n.ID && !(x.Contents && g.Contains(x.Node, n.ID)) {
