@@ -222,7 +222,7 @@ func readEvent[T Event](data json.RawMessage) (Event, error) {
 
 // EncodeRecord writes a record as one line of JSON.
 func EncodeRecord(r Record) ([]byte, error) {
-	b := make([]byte, 0, 1024)
+	b := make([]byte, 0, 2048)
 	b = append(b, `{"format":`...)
 	b = strconv.AppendInt(b, Format, 10)
 	b = append(b, `,"index":`...)
@@ -252,14 +252,13 @@ func appendTagged(b []byte, name string, v any) ([]byte, error) {
 	if name == "" {
 		return nil, fmt.Errorf("%w: %v has no name in the journal", ErrMalformed, reflect.TypeOf(v))
 	}
-	data, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", name, err)
-	}
 	b = append(b, `{"type":"`...) // names need no escapes
 	b = append(b, name...)
 	b = append(b, `","data":`...)
-	b = append(b, data...)
+	b, err := appendValue(b, v)
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", name, err)
+	}
 	return append(b, '}'), nil
 }
 

@@ -3,89 +3,55 @@
 
 package graph
 
-import "strconv"
+import "github.com/tfweaver/tfweaver/internal/core/document"
 
-// row is the JSON form of an object being written. It is what encoding/json
-// writes, without its reflection: a large graph is mostly nodes.
-type row struct {
-	b     []byte
-	empty bool // no member yet
-}
-
-func (r *row) key(k string) {
-	if !r.empty {
-		r.b = append(r.b, ',')
-	}
-	r.empty = false
-	r.b = append(append(append(r.b, '"'), k...), '"', ':')
-}
-
-func (r *row) text(k, s string) {
-	r.key(k)
-	r.b = appendText(r.b, s)
-}
-
-// maybe writes a text that is left out where it is empty.
-func (r *row) maybe(k, s string) {
-	if s != "" {
-		r.text(k, s)
-	}
-}
-
-func (r *row) time(k string, v int64) {
-	r.key(k)
-	r.b = strconv.AppendInt(r.b, v, 10)
-}
-
-func (r *row) count(k string, v uint64) {
-	if v != 0 {
-		r.key(k)
-		r.b = strconv.AppendUint(r.b, v, 10)
-	}
-}
+// A large graph is mostly nodes, so they are written without reflection.
 
 func appendNode(b []byte, n *Node) []byte {
-	r := row{b: append(b, '{'), empty: true}
-	r.text("id", string(n.ID))
-	r.maybe("parent", string(n.Parent))
-	r.text("kind", string(n.Kind))
-	r.maybe("type", n.Type)
-	r.maybe("lifecycle", string(n.Lifecycle))
-	r.count("version", n.Version)
-	r.count("incarnation", n.Incarnation)
-	if n.LifeAt != 0 {
-		r.time("life_at", n.LifeAt)
-	}
-	r.maybe("owner", n.Owner)
-	r.maybe("address", n.Address)
-	r.maybe("digest", n.Digest)
-	if n.ObservedAt != 0 {
-		r.time("observed_at", n.ObservedAt)
-	}
-	r.maybe("declared_by", n.DeclaredBy)
+	m := document.Begin(b)
+	n.Decl.members(&m)
+	m.MaybeText("lifecycle", string(n.Lifecycle))
+	m.MaybeCount("version", n.Version)
+	m.MaybeCount("incarnation", n.Incarnation)
+	m.MaybeTime("life_at", n.LifeAt)
+	m.MaybeText("owner", n.Owner)
+	m.MaybeText("address", n.Address)
+	m.MaybeText("digest", n.Digest)
+	m.MaybeTime("observed_at", n.ObservedAt)
+	m.MaybeText("declared_by", n.DeclaredBy)
 	if len(n.History) > 0 {
-		r.key("history")
-		r.b = appendHistory(r.b, n.History)
+		document.List(&m, "history", n.History, appendChange)
 	}
-	r.count("changed_index", n.ChangedIndex)
-	r.maybe("changed_by", n.ChangedBy)
-	r.count("changed_from", n.ChangedFrom)
-	r.maybe("bound_to", string(n.BoundTo))
-	r.maybe("collides", string(n.Collides))
-	return append(r.b, '}')
+	m.MaybeCount("changed_index", n.ChangedIndex)
+	m.MaybeText("changed_by", n.ChangedBy)
+	m.MaybeCount("changed_from", n.ChangedFrom)
+	m.MaybeText("bound_to", string(n.BoundTo))
+	m.MaybeText("collides", string(n.Collides))
+	b, _ = m.End() // nothing in it can fail
+	return b
 }
 
-func appendHistory(b []byte, list []Change) []byte {
-	opening := byte('[')
-	for _, c := range list {
-		r := row{b: append(b, opening, '{'), empty: true}
-		r.time("at", c.At)
-		r.text("session", c.Session)
-		r.text("intent", c.Intent)
-		r.maybe("tx", c.Tx)
-		r.text("action", c.Action)
-		r.text("result", c.Result)
-		b, opening = append(r.b, '}'), ','
-	}
-	return append(b, ']')
+func appendChange(b []byte, c *Change) ([]byte, error) {
+	m := document.Begin(b)
+	m.Time("at", c.At)
+	m.Text("session", c.Session)
+	m.Text("intent", c.Intent)
+	m.MaybeText("tx", c.Tx)
+	m.Text("action", c.Action)
+	m.Text("result", c.Result)
+	return m.End()
+}
+
+func (d *Decl) members(m *document.Members) {
+	m.Text("id", string(d.ID))
+	m.MaybeText("parent", string(d.Parent))
+	m.Text("kind", string(d.Kind))
+	m.MaybeText("type", d.Type)
+}
+
+// AppendDecl appends the JSON form of a declaration.
+func AppendDecl(b []byte, d *Decl) ([]byte, error) {
+	m := document.Begin(b)
+	d.members(&m)
+	return m.End()
 }

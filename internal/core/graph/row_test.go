@@ -116,7 +116,7 @@ func TestTextsAreJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := appendText([]byte("before"), s); string(got) != "before"+string(want) {
+		if got := document.AppendText([]byte("before"), s); string(got) != "before"+string(want) {
 			t.Errorf("%q is written %s, not %s", s, got, want)
 		}
 	}

@@ -4,28 +4,9 @@
 package graph
 
 import (
-	"encoding/json"
 	"strconv"
 	"unicode/utf8"
 )
-
-// appendText appends a string as encoding/json writes it. Addresses have quotes
-// in them, so those get their escapes here; what else needs some is rare.
-func appendText(b []byte, s string) []byte {
-	begin, kept := len(b), 0
-	b = append(b, '"')
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"', c == '\\':
-			b = append(append(b, s[kept:i]...), '\\', c)
-			kept = i + 1
-		case c < ' ', c > '~', c == '<', c == '>', c == '&':
-			text, _ := json.Marshal(s) // a string has always a form
-			return append(b[:begin], text...)
-		}
-	}
-	return append(append(b, s[kept:]...), '"')
-}
 
 // quoted is the next value, a string. It is valid until the next call.
 func (p *parse) quoted() []byte {
