@@ -4,7 +4,9 @@
 package admission
 
 import (
+	"bytes"
 	"encoding/binary"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -74,4 +76,30 @@ func TestBufferKeepsEverything(t *testing.T) {
 			t.Fatalf("%d bytes more than were written", len(rest))
 		}
 	})
+}
+
+// TestBufferSpills: what no longer fits goes on behind what did, to the byte.
+func TestBufferSpills(t *testing.T) {
+	t.Parallel()
+	room := len(buffer{}.room)
+	for n := room - 12; n <= room+4; n++ {
+		for name, last := range map[string]func(*buffer, []byte) []byte{
+			"text":   func(b *buffer, want []byte) []byte { b.text("end"); return append(want, "\x03end"...) },
+			"raw":    func(b *buffer, want []byte) []byte { b.raw([]byte("end")); return append(want, "end"...) },
+			"number": func(b *buffer, want []byte) []byte { b.number(1 << 40); return binary.AppendUvarint(want, 1<<40) },
+			"amount": func(b *buffer, want []byte) []byte { b.amount(-1 << 40); return binary.AppendVarint(want, -1<<40) },
+			"flag":   func(b *buffer, want []byte) []byte { b.flag(true); return append(want, 1) },
+		} {
+			var b buffer
+			first := strings.Repeat("x", n)
+			b.text(first)
+			want := append(binary.AppendUvarint(nil, uint64(n)), first...)
+			for range 3 {
+				want = last(&b, want)
+			}
+			if !bytes.Equal(b.bytes(), want) {
+				t.Errorf("%d bytes and a %s: %d bytes, want %d", n, name, len(b.bytes()), len(want))
+			}
+		}
+	}
 }
