@@ -223,3 +223,28 @@ func TestHashSeesCounters(t *testing.T) {
 		}
 	}
 }
+
+// TestPendingNodesStayWhileClaimed: what a claim of another run names is not removed
+// under it, though no call has come to it yet.
+func TestPendingNodesStayWhileClaimed(t *testing.T) {
+	t.Parallel()
+	for _, claimed := range []bool{false, true} {
+		m := newMachine(t, "a", "b")
+		const pending = graph.NodeID("~pending/a/vm")
+		x, y := write("b", Delete, "r/x"), write("b", Update, pending)
+		m.submit("p", Request{
+			Session: "b", Action: Reserve, Nodes: append(x.Nodes, y.Nodes...),
+			Calls: []Planned{
+				{ID: "x", Self: "r/x", Action: Delete, Locks: x.Locks, Group: "g"},
+				{ID: "y", Self: pending, Action: Update, Locks: y.Locks, Group: "g"},
+			},
+		})
+		if claimed {
+			m.submit("x", planned(x, "p", "x"))
+		}
+		m.must(CloseSession{Stamp: m.tick(), Session: "a"})
+		if _, known := m.Session("a"); known || m.graph.Has(pending) != claimed {
+			t.Errorf("claimed %t: kept %t", claimed, m.graph.Has(pending))
+		}
+	}
+}
