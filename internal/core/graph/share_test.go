@@ -167,3 +167,28 @@ func TestByIDLooksAtNodes(t *testing.T) {
 		t.Errorf("one was asked for: %s", d)
 	}
 }
+
+// TestPendingIsLoaded: what stands for an object is known to, whatever has become
+// of that, when the graph is read.
+func TestPendingIsLoaded(t *testing.T) {
+	t.Parallel()
+	g := sample(t)
+	for _, l := range []Lifecycle{Unknown, Creating, Operational, Absent, Uncertain} {
+		id := PendingOf("s", "vm."+string(l))
+		if err := g.Place([]Decl{{ID: id, Parent: "r/g", Kind: Pending}}); err != nil {
+			t.Fatal(err)
+		}
+		g.Update(id, func(n *Node) { n.Lifecycle = l })
+	}
+	data, err := json.Marshal(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := New()
+	if err := json.Unmarshal(data, back); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(g.Pending(), back.Pending()); d != "" || len(g.Pending()) != 5 {
+		t.Error(d)
+	}
+}
