@@ -36,7 +36,8 @@ type Result struct {
 	Patch   Patch
 	Outcome Outcome
 	Killer  string        // the test or program that found it
-	Failure []string      // the first lines of what that says, the counterexample
+	Failure []string      // what that says: a counterexample, or the first lines of anything else
+	Whole   bool          // Failure is a counterexample of the explorer, with nothing left out
 	Took    time.Duration // until it was found
 	Note    string        // how it was applied, where not plainly; why it is unfit
 	Stages  []string      // what was tried
@@ -161,7 +162,7 @@ func (w *worker) try(ctx context.Context, p Patch) (Result, error) {
 		case err != nil:
 			return res, err
 		case v.failed || v.timeout:
-			res.Outcome, res.Killer, res.Failure, res.Took = Killed, v.killer, v.failure, time.Since(start)
+			res.Outcome, res.Killer, res.Failure, res.Whole, res.Took = Killed, v.killer, v.failure, v.whole, time.Since(start)
 			if v.timeout {
 				res.Outcome = TimedOut
 			}

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +30,7 @@ type verdict struct {
 	timeout bool
 	killer  string // the test that failed first, or the program
 	failure []string
+	whole   bool // the failure is a counterexample as it was printed
 	took    time.Duration
 }
 
@@ -143,9 +143,9 @@ func (s stage) runTests(c *clock, dir string, parallel int) (verdict, error) {
 	err = cmd.Wait()
 	switch {
 	case r.unbuilt != nil:
-		return verdict{}, fmt.Errorf("%w: %s", errUnbuilt, strings.Join(head(r.unbuilt, 12), "\n"))
+		return verdict{}, fmt.Errorf("%w: %s", errUnbuilt, strings.Join(excerpt(strings.Join(r.unbuilt, ""), 12), "\n"))
 	case r.killer != "":
-		return verdict{failed: true, killer: r.killer, failure: head(r.failure, 60)}, nil
+		return found(r.killer, strings.Join(r.failure, "")), nil
 	case err != nil && !ended && c.ctx.Err() == nil:
 		return verdict{}, fmt.Errorf("%w: go test: %w: %s", errUnbuilt, err, bytes.TrimSpace(stderr.Bytes()))
 	}
@@ -161,11 +161,22 @@ func (s stage) runProgram(c *clock, dir string, parallel int) (verdict, error) {
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, environment(parallel), 5*time.Second
 	alone(cmd)
 	c.start()
-	out, err := cmd.CombinedOutput()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
 	if err == nil || c.ctx.Err() != nil {
 		return verdict{}, nil
 	}
-	return verdict{failed: true, killer: s.String(), failure: head(slices.Collect(strings.Lines(string(out))), 60)}, nil
+	if v := found(s.String(), string(out)); v.whole {
+		return v, nil
+	}
+	return found(s.String(), stderr.String()+string(out)), nil
+}
+
+func found(killer, output string) verdict {
+	v := verdict{failed: true, killer: killer}
+	v.failure, v.whole = evidence(output)
+	return v
 }
 
 // event is what go test -json prints.
@@ -209,25 +220,4 @@ func (r *reader) take(e event) {
 			r.failure = r.all
 		}
 	}
-}
-
-// head are the lines that say something: the first and the last of them, if they
-// are more than n.
-func head(lines []string, n int) []string {
-	var kept []string
-	for _, l := range lines {
-		l = strings.TrimRight(l, "\r\n\t ")
-		bare := strings.TrimSpace(l)
-		if bare == "" || strings.HasPrefix(bare, "===") || strings.HasPrefix(bare, "--- ") {
-			continue
-		}
-		if r := []rune(l); len(r) > 220 {
-			l = string(r[:220]) + "..."
-		}
-		kept = append(kept, l)
-	}
-	if len(kept) > n {
-		kept = slices.Concat(kept[:n/2], []string{"..."}, kept[len(kept)-n/2:])
-	}
-	return kept
 }

@@ -91,23 +91,3 @@ func Record(file string, results []Result) error {
 	}
 	return nil
 }
-
-// Note writes beside each patch that was found what found it and what that said:
-// the killing counterexample, as NAME.found. What survived loses its note.
-func Note(dir string, results []Result) error {
-	for _, r := range results {
-		file := filepath.Join(dir, r.Patch.Name+".found")
-		err := os.Remove(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		if err == nil && r.Outcome.Dead() {
-			text := r.Killer + "\n\n" + strings.Join(r.Failure, "\n") + "\n"
-			err = os.WriteFile(file, []byte(text), 0o644)
-		}
-		if err != nil {
-			return fmt.Errorf("note what was found: %w", err)
-		}
-	}
-	return nil
-}
