@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -72,10 +73,10 @@ func TestNothingOpenIsForgotten(t *testing.T) {
 	m.submit("gone", write("b", Delete, "r/gone"))
 	m.finish("gone", Succeeded, false)
 	open := map[TxID]Status{}
-	for name, comeback := range comebacks {
+	for _, name := range slices.Sorted(maps.Keys(comebacks)) {
 		for _, s := range []Status{Admitted, Actioning, Uncertain} {
 			id := TxID("r/" + name + " and " + string(s))
-			comeback(m, id)
+			comebacks[name](m, id)
 			open[id] = s
 			m.bring(id, s)
 		}
@@ -100,7 +101,8 @@ func TestWaitersAreNotForgotten(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t, "a", "b")
 	open := map[TxID]Status{}
-	for id, after := range map[TxID]int64{"r/at once": 1, "r/in time": StaleGrace, "r/late": StaleGrace + 1} {
+	for i, after := range []int64{1, StaleGrace, StaleGrace + 1} {
+		id := TxID([]string{"r/at once", "r/in time", "r/late"}[i])
 		q := m.staled(id)
 		old, _ := m.Tx(id)
 		m.submit("held "+id, write("b", Update, q.Self))
@@ -132,10 +134,11 @@ func (m *machine) stillOpen(open map[TxID]Status) {
 	if err != nil || back.Hash() != m.Hash() {
 		m.t.Errorf("the snapshot differs: %v", err)
 	}
-	for where, s := range map[string]*State{"state": m.State, "snapshot": back} {
-		for id, want := range open {
-			if tx, ok := s.Tx(id); !ok || tx.Status != want || len(tx.Locks) == 0 || len(tx.Nodes) == 0 {
-				m.t.Errorf("%s: %s is known %t, %q with %d locks, want %q", where, id, ok, tx.Status, len(tx.Locks), want)
+	for i, s := range []*State{m.State, back} {
+		where := []string{"state", "snapshot"}[i]
+		for _, id := range slices.Sorted(maps.Keys(open)) {
+			if tx, ok := s.Tx(id); !ok || tx.Status != open[id] || len(tx.Locks) == 0 || len(tx.Nodes) == 0 {
+				m.t.Errorf("%s: %s is known %t, %q with %d locks, want %q", where, id, ok, tx.Status, len(tx.Locks), open[id])
 			}
 		}
 		for i, id := range s.retired.Items() {

@@ -79,7 +79,7 @@ func closesAtTheEnd(t *testing.T, n, runs int, order []int) {
 			want = Rejected
 		}
 		if tx := m.submit(TxID(fmt.Sprint(i)), promise(i, n, runs)); tx.Status != want {
-			t.Errorf("%d runs in the order %v: %d is %q, want %q", runs, order, i, tx.Status, want)
+			t.Fatalf("%d runs in the order %v: %d is %q, want %q", runs, order, i, tx.Status, want)
 		}
 	}
 	if !m.Settled() {
