@@ -71,14 +71,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.IntVar(&b.rounds, "rounds", 3, "how often each kind of work is done with and without tfweaver")
 	only := flags.String("only", "", "regular expression that chooses parts: admission, socket, durable, recovery, scaling, paper, contention, overhead")
 	if err := flags.Parse(args); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", program.ErrUsage, err)
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("%q is not an option: %w", flags.Arg(0), program.ErrUsage)
 	}
 	if b.rounds < 1 {
-		return errors.New("-rounds must be positive")
+		return fmt.Errorf("-rounds must be positive: %w", program.ErrUsage)
 	}
 	chosen, err := regexp.Compile(*only)
 	if err != nil {
-		return fmt.Errorf("-only: %w", err)
+		return fmt.Errorf("-only: %w: %w", err, program.ErrUsage)
 	}
 	if b.out, err = filepath.Abs(b.out); err != nil {
 		return fmt.Errorf("-out: %w", err)
@@ -89,7 +92,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return b.all(ctx, chosen)
 }
 
-var errNoPart = errors.New("-only chooses no part")
+var errNoPart = fmt.Errorf("-only chooses no part: %w", program.ErrUsage)
 
 // all runs the chosen parts. One that fails does not keep the others from being
 // measured.

@@ -24,8 +24,12 @@ import (
 // Run is what a command does with its arguments.
 type Run func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
+// ErrUsage is that a command line is wrong.
+var ErrUsage = errors.New("see -h")
+
 // Main runs a command and ends the process: with 2 if it was only to show its
-// options, and with 1 after an error. Ctrl-C and SIGTERM end the context.
+// options or they are wrong, and with 1 after another error. Ctrl-C and SIGTERM
+// end the context.
 func Main(name string, run Run) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
@@ -35,6 +39,9 @@ func Main(name string, run Run) {
 		os.Exit(2)
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		if errors.Is(err, ErrUsage) {
+			os.Exit(2)
+		}
 		os.Exit(1)
 	}
 }

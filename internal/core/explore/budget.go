@@ -9,6 +9,10 @@ import (
 	"strings"
 )
 
+// farthest is the largest budget: beyond it the memory of one configuration is
+// not enough.
+const farthest = 1000
+
 // Budget is the campaign of a name: short, long, or a number of times as far as
 // short. It begins with the runs of a seed; with a name, it explores only the
 // configurations that have that in theirs.
@@ -20,8 +24,8 @@ func Budget(name string, seed int, only string) (Campaign, error) {
 		factor = 20
 	default:
 		n, err := strconv.Atoi(name)
-		if err != nil || n < 1 {
-			return Campaign{}, fmt.Errorf("budget %q is not short, long or a positive number", name)
+		if err != nil || n < 1 || n > farthest {
+			return Campaign{}, fmt.Errorf("budget %q is not short, long or a number from 1 to %d", name, farthest)
 		}
 		factor = n
 	}

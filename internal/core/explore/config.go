@@ -147,10 +147,13 @@ func (o *Op) fits() bool {
 	return len(o.wants) > 0 && o.wants[0].Node == o.Self && o.versioned() == ""
 }
 
+// configMark stands behind the name of a configuration where it is printed.
+const configMark = ": there "
+
 // String describes the configuration.
 func (c *Config) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: there %v, links %v, limits %v, in use %v, faults %d\n", c.Name, c.There, c.Links, c.Limits, c.Use, c.Faults)
+	fmt.Fprintf(&b, "%s%s%v, links %v, limits %v, in use %v, faults %d\n", c.Name, configMark, c.There, c.Links, c.Limits, c.Use, c.Faults)
 	for s, x := range c.Sessions {
 		fmt.Fprintf(&b, "  s%d (%s, reserves %t, whole %t, watches %t):", s, x.Policy, x.Reserve, x.Whole, x.Watch)
 		for i, o := range c.Ops {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfweaver/tfweaver/internal/core/admission"
 	"github.com/tfweaver/tfweaver/internal/core/escrow"
+	"github.com/tfweaver/tfweaver/internal/core/graph"
 )
 
 // coverage tries every command on the transactions of every state, allowed or
@@ -33,12 +34,11 @@ type probe struct {
 	works, gives []admission.Status
 	// done are the states in which it finds that done already.
 	done []admission.Status
+	// ends is that the session of the transaction ends, and wakes that somebody
+	// who waits may wait no longer, if anything changes at all.
+	ends, wakes bool
 	// refusal is the error where it is not ErrStatus or ErrToken.
 	refusal error
-}
-
-var finals = []admission.Status{
-	admission.Operational, admission.Failed, admission.Rejected, admission.Stale, admission.Withdrawn,
 }
 
 var probes = []probe{
@@ -112,7 +112,45 @@ var probes = []probe{
 		name: "deceased", command: func(at admission.Stamp, tx *admission.Tx) admission.Command {
 			return admission.Deceased{Stamp: at, Session: tx.Session}
 		},
-		works: statuses[1:], gives: append([]admission.Status{admission.Uncertain}, finals...),
+		works: statuses[1:], ends: true,
+	},
+	{
+		name: "close", command: func(at admission.Stamp, tx *admission.Tx) admission.Command {
+			return admission.CloseSession{Stamp: at, Session: tx.Session}
+		},
+		works: statuses[1:], ends: true,
+	},
+	{
+		name: "expire", command: func(at admission.Stamp, _ *admission.Tx) admission.Command {
+			return admission.Expire{Stamp: admission.Stamp{Now: at.Now + 2*lease}}
+		},
+		works: statuses[1:], ends: true,
+	},
+	{
+		name: "renew", command: func(at admission.Stamp, tx *admission.Tx) admission.Command {
+			return admission.Renew{Stamp: at, Session: tx.Session}
+		},
+		works: statuses[1:],
+	},
+	{
+		name: "add-intent", command: func(at admission.Stamp, tx *admission.Tx) admission.Command {
+			return admission.AddIntent{Stamp: at, Intent: admission.Intent{ID: "probe", Session: tx.Session, Objective: "another"}}
+		},
+		works: statuses[1:],
+	},
+	{
+		name: "declare", command: func(at admission.Stamp, tx *admission.Tx) admission.Command {
+			return admission.Declare{Stamp: at, Session: tx.Session, Creates: place("r/probe"), Selves: []graph.NodeID{"r/probe"}}
+		},
+		works: statuses[1:], wakes: true,
+	},
+	{
+		name: "observe", command: func(at admission.Stamp, _ *admission.Tx) admission.Command {
+			return admission.Observe{Stamp: at, Session: observer, Nodes: placed("r/probe"), Objects: []admission.Observation{
+				{Decl: place("r/probe")[1], Exists: true},
+			}}
+		},
+		works: statuses[1:], wakes: true,
 	},
 	{
 		name: "measure", command: func(at admission.Stamp, tx *admission.Tx) admission.Command {
@@ -203,7 +241,7 @@ func (p *probe) judge(tx *admission.Tx, now admission.Status, events []admission
 		return nil // its plan may be over
 	case works && (err != nil || len(events) == 0):
 		return broken("Life", "refused: %s", what())
-	case works && !slices.Contains(p.gives, now) && (p.gives != nil || now != tx.Status):
+	case works && !p.leads(tx.Status, now):
 		return broken("Life", "leads to %s: %s", now, what())
 	case works:
 		return nil
@@ -224,6 +262,22 @@ func (p *probe) judge(tx *admission.Tx, now admission.Status, events []admission
 		return broken("Life", "wrong error: %s", what())
 	}
 	return nil
+}
+
+// leads says whether a transaction may be in a state after a probe that works.
+func (p *probe) leads(before, after admission.Status) bool {
+	switch {
+	case p.ends && (before == admission.Queued || before == admission.Admitted):
+		return after == admission.Withdrawn
+	case p.ends && before == admission.Actioning:
+		return after == admission.Uncertain
+	case p.wakes && before == admission.Queued:
+		return true
+	case p.gives == nil:
+		return after == before
+	default:
+		return slices.Contains(p.gives, after)
+	}
 }
 
 // Missing are the pairs that were never tried.

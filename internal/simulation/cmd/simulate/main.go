@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/tfweaver/tfweaver/internal/journal"
@@ -28,21 +29,38 @@ import (
 const onDisk = 10
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "simulate:", err)
-		os.Exit(1)
 	}
+	os.Exit(status(err))
 }
 
 // errFailed: the judge of a seed has found something.
 var errFailed = errors.New("a seed failed")
 
+// errUsage: the command line is wrong.
+var errUsage = errors.New("see simulate -h")
+
+// status is the exit code: 1 for a seed that failed, or could not be run, and 2
+// where the command line is wrong.
+func status(err error) int {
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errUsage), errors.Is(err, flag.ErrHelp):
+		return 2
+	default:
+		return 1
+	}
+}
+
 // options are what the command line says.
 type options struct {
 	first   uint64
-	replay  uint64
+	replay  int64 // -1 for none
 	length  time.Duration
 	seeds   uint64
 	workers int
@@ -60,34 +78,56 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		err   error
 	)
 	flags.Uint64Var(&o.first, "seed", 1, "the first seed")
-	flags.Uint64Var(&o.replay, "replay", 0, "a seed to run once, with its event log on the output")
+	flags.Int64Var(&o.replay, "replay", -1, "a seed to run once, with its event log on the output")
 	flags.Uint64Var(&o.seeds, "seeds", 0, "how many seeds to run at most; 0 means as many as there is time for")
 	flags.IntVar(&o.workers, "workers", 2, "how many seeds to run at once")
 	flags.StringVar(&o.folder, "logs", os.TempDir(), "where to keep the event logs of seeds that fail")
 	if err := flags.Parse(args); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	if o.length, err = length(*hours, os.Getenv("SIMULATE_FOR")); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", err, errUsage)
+	}
+	if err := o.check(flags.Args()); err != nil {
+		return fmt.Errorf("%w: %w", err, errUsage)
 	}
 	if o.engine, err = simulation.Rules(); err != nil {
 		return err
 	}
-	if o.replay != 0 {
+	if o.replay >= 0 {
 		return o.once(ctx, out)
 	}
 	return o.many(ctx, out)
 }
 
+// check says what of the options makes no sense.
+func (o options) check(rest []string) error {
+	if len(rest) > 0 {
+		return fmt.Errorf("%q is not an option", rest[0])
+	}
+	if o.workers < 1 {
+		return errors.New("-workers must be positive")
+	}
+	if info, err := os.Stat(o.folder); err != nil || !info.IsDir() {
+		return fmt.Errorf("-logs: %s is not a folder", o.folder)
+	}
+	return nil
+}
+
 // length is how long to run: by the flag, else by the environment, else a minute.
 func length(hours float64, env string) (time.Duration, error) {
 	switch {
+	case hours < 0:
+		return 0, errors.New("-hours must be positive")
 	case hours > 0:
 		return time.Duration(hours * float64(time.Hour)), nil
 	case env != "":
 		d, err := time.ParseDuration(env)
 		if err != nil {
 			return 0, fmt.Errorf("SIMULATE_FOR: %w", err)
+		}
+		if d <= 0 {
+			return 0, fmt.Errorf("SIMULATE_FOR=%s: nothing can be run in that time", env)
 		}
 		return d, nil
 	default:
@@ -112,7 +152,7 @@ func (o options) config(seed uint64) (simulation.Config, func(), error) {
 
 // once runs one seed with its event log.
 func (o options) once(ctx context.Context, out io.Writer) error {
-	c, done, err := o.config(o.replay)
+	c, done, err := o.config(uint64(o.replay))
 	if err != nil {
 		return err
 	}

@@ -59,3 +59,23 @@ func TestLength(t *testing.T) {
 		t.Error("SIMULATE_FOR=long is understood")
 	}
 }
+
+// TestUsage: a command line that is wrong is told with an exit code of its own.
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"-workers", "0"}, {"-hours", "-1"}, {"-logs", "/no/such/folder"}, {"again"}, {"-seed", "abc"}, {"-nonsense"}, {"-h"},
+	} {
+		if err := run(t.Context(), args, &bytes.Buffer{}); status(err) != 2 {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	for _, env := range []string{"0", "-5s", "20"} {
+		if d, err := length(0, env); err == nil {
+			t.Errorf("SIMULATE_FOR=%s is %s", env, d)
+		}
+	}
+	if status(errFailed) != 1 || status(nil) != 0 {
+		t.Error("what is found and what is well have the wrong codes")
+	}
+}
