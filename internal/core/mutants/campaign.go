@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -36,11 +35,11 @@ type Campaign struct {
 // package itself and those of the other packages, until one fails. It returns the
 // sites and those that nothing finds.
 func (c *Campaign) Run(ctx context.Context) (sites, survivors []Site, err error) {
-	scratch, err := os.MkdirTemp("", "campaign")
+	scratch, remove, err := scratch()
 	if err != nil {
-		return nil, nil, fmt.Errorf("make a copy: %w", err)
+		return nil, nil, err
 	}
-	defer os.RemoveAll(scratch) //nolint:errcheck // a temporary folder
+	defer remove()
 	files, err := readTree(ctx, c.Root)
 	if err != nil {
 		return nil, nil, err
@@ -113,7 +112,7 @@ func (c *Campaign) instrument(files map[string][]byte) ([]Site, error) {
 
 func (c *Campaign) compile(ctx context.Context, p string) error {
 	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-trimpath", "-o", "tests.exe", ".")
-	cmd.Dir, cmd.Env = c.dir(p), environment(1)
+	cmd.Dir, cmd.Env = c.dir(p), environment(1, c.tree.dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("compile %s: %w\n%s", p, err, out)
 	}
@@ -156,16 +155,18 @@ func (c *Campaign) fails(ctx context.Context, p, run string, fault int) (bool, s
 		args = append(args, "-test.skip", "^TestLargeGraphs$|^TestRandomHistories$")
 	}
 	cmd := exec.CommandContext(ctx, filepath.Join(c.dir(p), "tests.exe"), args...)
-	cmd.Dir, cmd.Env = c.dir(p), append(environment(1), fmt.Sprintf("%s=%d", FaultEnv, fault))
+	cmd.Dir, cmd.Env = c.dir(p), append(environment(1, c.tree.dir), fmt.Sprintf("%s=%d", FaultEnv, fault))
 	cmd.WaitDelay = time.Second
 	alone(cmd)
 	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
 	if err != nil {
 		return true, p + ": " + err.Error()
 	}
+	end, err := begin(cmd)
+	if err != nil {
+		return true, p + ": " + err.Error()
+	}
+	defer end()
 	failed := ""
 	for lines := bufio.NewScanner(out); failed == "" && lines.Scan(); {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(lines.Text()), "--- FAIL: "); ok {

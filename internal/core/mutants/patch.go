@@ -13,7 +13,7 @@ import (
 
 // Patch is one seeded fault.
 type Patch struct {
-	Name string // the file's name without its ending
+	Name string // the file's name, without its ending if that leaves no doubt
 	What string // what the fault is, where the patch says so
 	// Package and Run name the tests that find it, where the patch does:
 	// a folder below internal/core and an expression for go test -run.
@@ -22,28 +22,43 @@ type Patch struct {
 	Text         []byte
 }
 
-// Load reads the patches of a folder: every *.patch and *.diff, by name.
-func Load(dir string) ([]Patch, error) {
+// Load reads the patches of a folder: every *.patch and *.diff, by name. What
+// else is there, but for notes of what was found, is skipped.
+func Load(dir string) (list []Patch, skipped []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("read patches: %w", err)
+		return nil, nil, fmt.Errorf("read patches: %w", err)
 	}
-	var list []Patch
 	for _, e := range entries {
 		ext := filepath.Ext(e.Name())
 		if e.IsDir() || ext != ".patch" && ext != ".diff" {
+			if ext != ".found" {
+				skipped = append(skipped, e.Name())
+			}
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		if err != nil {
-			return nil, fmt.Errorf("read patch: %w", err)
+			return nil, nil, fmt.Errorf("read patch: %w", err)
 		}
-		list = append(list, Parse(strings.TrimSuffix(e.Name(), ext), text))
+		list = append(list, Parse(title(e.Name(), entries), text))
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("no *.patch and no *.diff in %s", dir)
+		err = fmt.Errorf("no *.patch and no *.diff in %s", dir)
 	}
-	return list, nil
+	return list, skipped, err
+}
+
+// title is the name of a file without its ending, unless another would be called
+// the same.
+func title(file string, among []os.DirEntry) string {
+	stem := strings.TrimSuffix(file, filepath.Ext(file))
+	for _, other := range among {
+		if other.Name() != file && (other.Name() == stem+".patch" || other.Name() == stem+".diff") {
+			return file
+		}
+	}
+	return stem
 }
 
 // Parse reads the head of a patch, if it has one.

@@ -50,7 +50,11 @@ type Runner struct {
 	Limit    time.Duration // the most that the tests of one stage may take; 5 minutes if zero
 	Quick    bool          // only what a patch touches, stories and scripts
 	Progress func(Result)  // hears of each patch as it is done, if set
+	// Waiting hears, if set, of what takes long: a patch that survives takes many
+	// minutes, and until then nothing is known of it.
+	Waiting func(p Patch, stage string, soFar time.Duration)
 
+	patience  time.Duration // before Waiting hears of it
 	files     map[string][]byte
 	packages  catalog
 	baselines sync.Map // stage by name -> *baseline
@@ -64,19 +68,23 @@ type baseline struct {
 }
 
 // Run tries the patches and returns what came of each, in their order. It fails
-// if the code fails without any fault: then its failing proves nothing.
+// if the code fails without any fault: then its failing proves nothing. With an
+// error, as when ctx ends, it still returns what has come of those that are done.
 func (r *Runner) Run(ctx context.Context, patches []Patch) ([]Result, error) {
 	r.Parallel = max(1, r.Parallel)
 	if r.Limit == 0 {
 		r.Limit = 5 * time.Minute
 	}
+	if r.patience == 0 {
+		r.patience = patience
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	scratch, err := os.MkdirTemp("", "mutants")
+	scratch, remove, err := scratch()
 	if err != nil {
-		return nil, fmt.Errorf("make a copy: %w", err)
+		return nil, err
 	}
-	defer os.RemoveAll(scratch) //nolint:errcheck // a temporary folder
+	defer remove()
 	if err := r.prepare(ctx, filepath.Join(scratch, "plain")); err != nil {
 		return nil, err
 	}
@@ -106,7 +114,11 @@ func (r *Runner) Run(ctx context.Context, patches []Patch) ([]Result, error) {
 	}
 	close(next)
 	workers.Wait()
-	return results, context.Cause(ctx)
+	err = context.Cause(ctx)
+	if err != nil {
+		results = slices.DeleteFunc(results, func(r Result) bool { return r.Outcome == "" })
+	}
+	return results, err
 }
 
 // prepare reads the repository and lays out the copy without faults.
@@ -137,15 +149,10 @@ type worker struct {
 
 func (w *worker) try(ctx context.Context, p Patch) (Result, error) {
 	res := Result{Patch: p, Outcome: Unfit}
-	if err := layOut(w.tree); err != nil {
+	files, err := w.seed(ctx, p, &res)
+	if err != nil || files == nil {
 		return res, err
 	}
-	files, note, err := w.tree.apply(ctx, p.Text)
-	if err != nil {
-		res.Note = "does not apply: " + err.Error()
-		return res, nil
-	}
-	res.Note = note
 	packages, err := w.packagesWith(ctx, p, files)
 	if err != nil {
 		return res, err
@@ -154,7 +161,7 @@ func (w *worker) try(ctx context.Context, p Patch) (Result, error) {
 	defer func() { res.Took = time.Since(start) }()
 	for _, s := range packages.stages(p, files, w.Quick) {
 		res.Stages = append(res.Stages, s.String())
-		v, err := w.judge(ctx, s)
+		v, err := w.judge(ctx, p, s)
 		switch {
 		case errors.Is(err, errUnbuilt):
 			res.Note = strings.TrimSpace(res.Note + " " + err.Error())
@@ -173,6 +180,33 @@ func (w *worker) try(ctx context.Context, p Patch) (Result, error) {
 	return res, nil
 }
 
+// seed puts a patch into the copy and lists what it changes: nothing, with the
+// reason in the note, if the patch is not fit to be tried.
+func (w *worker) seed(ctx context.Context, p Patch, res *Result) ([]string, error) {
+	if len(bytes.TrimSpace(p.Text)) == 0 {
+		res.Note = "it is empty"
+		return nil, nil
+	}
+	if err := layOut(w.tree); err != nil {
+		return nil, err
+	}
+	files, note, err := w.tree.apply(ctx, p.Text)
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // what was interrupted says nothing of the patch
+	}
+	if err != nil {
+		res.Note = err.Error()
+		return nil, nil
+	}
+	res.Note = note
+	idle, err := w.tree.idle(files)
+	if err != nil || idle != "" {
+		res.Note = idle
+		return nil, err
+	}
+	return files, nil
+}
+
 // packagesWith are the packages once a patch is applied, which may bring some
 // and change who imports whom.
 func (w *worker) packagesWith(ctx context.Context, p Patch, files []string) (catalog, error) {
@@ -185,11 +219,12 @@ func (w *worker) packagesWith(ctx context.Context, p Patch, files []string) (cat
 
 // judge runs a stage on the fault. Time is no proof on a machine that others
 // use: whoever runs out of it is tried again beside the code without a fault.
-func (w *worker) judge(ctx context.Context, s stage) (verdict, error) {
-	b := w.baseline(ctx, s)
+func (w *worker) judge(ctx context.Context, p Patch, s stage) (verdict, error) {
+	b := w.baseline(ctx, p, s)
 	if b.err != nil {
 		return verdict{}, b.err
 	}
+	defer w.telling(p, s.String())()
 	limit := min(w.Limit, 20*time.Second+4*b.took)
 	v, err := s.execute(ctx, w.tree.dir, w.Parallel, limit)
 	if err != nil || !v.timeout {
@@ -211,7 +246,8 @@ func (w *worker) judge(ctx context.Context, s stage) (verdict, error) {
 }
 
 // baseline runs a stage once without a fault.
-func (w *worker) baseline(ctx context.Context, s stage) *baseline {
+func (w *worker) baseline(ctx context.Context, p Patch, s stage) *baseline {
+	defer w.telling(p, s.String()+" without a fault")()
 	entry, _ := w.baselines.LoadOrStore(s.String(), &baseline{})
 	b := entry.(*baseline)
 	b.once.Do(func() {

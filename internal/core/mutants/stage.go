@@ -51,7 +51,7 @@ type catalog map[string]pkg
 
 func listPackages(ctx context.Context, dir string) (catalog, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-json=ImportPath,Name,Deps,TestImports,XTestImports,GoFiles,TestGoFiles,XTestGoFiles", "./...")
-	cmd.Dir, cmd.Env = dir, environment(1)
+	cmd.Dir, cmd.Env = dir, environment(1, dir)
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)

@@ -37,12 +37,12 @@ type verdict struct {
 // errUnbuilt is code that does not compile, with what the compiler says.
 var errUnbuilt = errors.New("does not build")
 
-// environment is what tests run in: on their share of the processors, with
-// bounded memory.
-func environment(parallel int) []string {
+// environment is what the tests of a copy run in: on their share of the
+// processors, with bounded memory.
+func environment(parallel int, tree string) []string {
 	return append(
 		os.Environ(),
-		"EXPLORE_BUDGET=1", "GOWORK=off", "GOFLAGS=",
+		"EXPLORE_BUDGET=1", "GOWORK=off", "GOFLAGS=", "GOTMPDIR="+buildFolder(tree),
 		"GOMEMLIMIT="+strconv.Itoa(memory)+"GiB",
 		"GOMAXPROCS="+strconv.Itoa(max(1, runtime.NumCPU()/parallel)),
 	)
@@ -96,7 +96,7 @@ func (c *clock) stop() time.Duration {
 
 func (s stage) command(ctx context.Context, dir string, parallel int, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir, cmd.Env = dir, environment(parallel)
+	cmd.Dir, cmd.Env = dir, environment(parallel, dir)
 	if s.seed != "" {
 		cmd.Env = append(cmd.Env, "EXPLORE_SEED="+s.seed)
 	}
@@ -105,9 +105,10 @@ func (s stage) command(ctx context.Context, dir string, parallel int, args ...st
 	return cmd
 }
 
-// runTests reads the events of go test and stops it at the first failure.
+// runTests reads the events of go test and stops it at the first failure. Go has
+// a limit of its own too, somewhat later than ours.
 func (s stage) runTests(c *clock, dir string, parallel int) (verdict, error) {
-	args := []string{"test", "-json", "-failfast", "-vet=off", "-trimpath", "-count=1", "-p", "1", "-timeout", "0"}
+	args := []string{"test", "-json", "-failfast", "-vet=off", "-trimpath", "-count=1", "-p", "1", "-timeout", (c.limit + time.Minute).String()}
 	if x := bounded(); x != "" {
 		args = append(args, "-exec", x)
 	}
@@ -121,9 +122,11 @@ func (s stage) runTests(c *clock, dir string, parallel int) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	if err := cmd.Start(); err != nil {
+	end, err := begin(cmd)
+	if err != nil {
 		return verdict{}, err
 	}
+	defer end()
 	var r reader
 	d := json.NewDecoder(out)
 	for r.killer == "" && r.unbuilt == nil {
@@ -154,23 +157,25 @@ func (s stage) runTests(c *clock, dir string, parallel int) (verdict, error) {
 
 // runProgram takes an exit code for a finding if the program builds.
 func (s stage) runProgram(c *clock, dir string, parallel int) (verdict, error) {
-	if out, err := s.command(c.ctx, dir, parallel, "build", "-trimpath", "-o", "explorer.exe", s.pkg).CombinedOutput(); err != nil {
-		return verdict{}, fmt.Errorf("%w: %s", errUnbuilt, out)
+	var out, stderr bytes.Buffer
+	build := s.command(c.ctx, dir, parallel, "build", "-trimpath", "-o", "explorer.exe", s.pkg)
+	build.Stdout, build.Stderr = &out, &out
+	if err := complete(build); err != nil {
+		return verdict{}, fmt.Errorf("%w: %s", errUnbuilt, &out)
 	}
 	cmd := exec.CommandContext(c.ctx, "./explorer.exe", s.program...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, environment(parallel), 5*time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, environment(parallel, dir), 5*time.Second
+	out.Reset()
+	cmd.Stdout, cmd.Stderr = &out, &stderr
 	alone(cmd)
 	c.start()
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err == nil || c.ctx.Err() != nil {
+	if err := complete(cmd); err == nil || c.ctx.Err() != nil {
 		return verdict{}, nil
 	}
-	if v := found(s.String(), string(out)); v.whole {
+	if v := found(s.String(), out.String()); v.whole {
 		return v, nil
 	}
-	return found(s.String(), stderr.String()+string(out)), nil
+	return found(s.String(), stderr.String()+out.String()), nil
 }
 
 func found(killer, output string) verdict {

@@ -9,7 +9,9 @@
 //
 //	campaign [-match TEXT] [-every N] [-quick] [-timeout D] [PACKAGE...]
 //
-// The packages are folders below internal/core; without any, all that decide.
+// The packages are folders below internal/core; without any, all that decide. The
+// exit code is 0, 1 if it cannot be done, or 128 and the number of the signal that
+// ended it.
 package main
 
 import (
@@ -17,7 +19,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"time"
 
 	"github.com/tfweaver/tfweaver/internal/core/mutants"
@@ -33,13 +34,12 @@ func main() {
 	if len(c.Packages) == 0 {
 		c.Packages = []string{"mode", "graph", "lock", "escrow", "admission", "conflict"}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, signalled := mutants.Interruptible(context.Background())
 	sites, survivors, err := c.Run(ctx)
-	stop()
 	fmt.Printf("%d faults in all, %d of those tried survived\n", len(sites), len(survivors))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "campaign:", err)
-		os.Exit(1)
+		os.Exit(max(1, signalled()))
 	}
 }
 

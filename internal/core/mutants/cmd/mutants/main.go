@@ -8,9 +8,15 @@
 //
 //	mutants [-dir FOLDER] [-only NAME,...] [-json FILE] [-parallel N] [-timeout D] [-quick] [-record] [-v]
 //
-// Without -dir it tries the project's own patches. The exit code is 0 if all
-// were killed, 1 if one survived, and 2 if one does not apply or does not build,
-// or if the code fails without any.
+// Without -dir it tries the project's own patches. With -record it writes beside
+// each patch how it was found, as NAME.found. What takes long is told on standard
+// error.
+//
+// The exit code is 0 if all were killed, 1 if one survived, and 2 if one is unfit
+// (it does not apply or build, or changes no code of the core), if the code fails
+// without any, or if the command line is wrong. Interrupted, hung up or
+// terminated, it prints what is known so far and exits with 128 and the number of
+// the signal: 130, 129 or 143.
 package main
 
 import (
@@ -22,10 +28,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tfweaver/tfweaver/internal/core/mutants"
@@ -37,111 +41,93 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code, err := run(ctx, os.Args[1:], os.Stdout)
-	stop()
+	ctx, signalled := mutants.Interruptible(context.Background())
+	code, err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	if n := signalled(); n > 0 {
+		code, err = n, errors.New("interrupted; what is not in the table was not tried to the end")
+	}
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 	}
 	os.Exit(code)
 }
 
-func run(ctx context.Context, args []string, w io.Writer) (int, error) {
+// options are what the command line says.
+type options struct {
+	dir, only, figures    string
+	parallel              int
+	limit                 time.Duration
+	quick, record, detail bool
+}
+
+func parse(args []string, stderr io.Writer) (options, error) {
+	var o options
 	f := flag.NewFlagSet("mutants", flag.ContinueOnError)
-	dir := f.String("dir", "", "folder of patches; the project's own if empty")
-	only := f.String("only", "", "names of patches, separated by commas")
-	figures := f.String("json", "", "file of figures whose mutants and mutants_killed to set")
-	parallel := f.Int("parallel", 2, "patches tried at a time")
-	limit := f.Duration("timeout", 5*time.Minute, "the most that one package's tests may take")
-	quick := f.Bool("quick", false, "only the tests of what a patch touches, stories and scripts")
-	note := f.Bool("record", false, "write beside each patch how it was found, NAME.found")
-	verbose := f.Bool("v", false, "print how each was found")
+	f.SetOutput(stderr)
+	f.StringVar(&o.dir, "dir", "", "folder of patches; the project's own if empty")
+	f.StringVar(&o.only, "only", "", "names of patches, separated by commas")
+	f.StringVar(&o.figures, "json", "", "file of figures whose mutants and mutants_killed to set")
+	f.IntVar(&o.parallel, "parallel", 2, "patches tried at a time")
+	f.DurationVar(&o.limit, "timeout", 5*time.Minute, "the most that one package's tests may take")
+	f.BoolVar(&o.quick, "quick", false, "only the tests of what a patch touches, stories and scripts")
+	f.BoolVar(&o.record, "record", false, "write beside each patch how it was found, NAME.found")
+	f.BoolVar(&o.detail, "v", false, "print how each was found")
 	if err := f.Parse(args); err != nil {
-		return exitUnfit, err
+		return o, err
 	}
 	if f.NArg() > 0 {
-		return exitUnfit, fmt.Errorf("unexpected argument %q", f.Arg(0))
+		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return exitUnfit, err
 	}
 	root, err := moduleRoot(ctx)
 	if err != nil {
 		return exitUnfit, err
 	}
-	if *dir == "" {
-		*dir = filepath.Join(root, "internal", "core", "mutants")
-	}
-	patches, err := mutants.Load(*dir)
-	if err == nil && *only != "" {
-		patches, err = mutants.Only(patches, strings.Split(*only, ",")...)
-	}
+	patches, err := o.load(root, stderr)
 	if err != nil {
 		return exitUnfit, err
 	}
-	r := mutants.Runner{Root: root, Parallel: *parallel, Limit: *limit, Quick: *quick, Progress: progress(w, *verbose)}
-	if *note {
-		r.Progress = noting(*dir, w, r.Progress)
+	r := mutants.Runner{Root: root, Parallel: o.parallel, Limit: o.limit, Quick: o.quick}
+	r.Progress, r.Waiting = progress(stdout, o.detail), waiting(stderr)
+	if o.record {
+		r.Progress = noting(o.folder(root), stderr, r.Progress)
 	}
 	results, err := r.Run(ctx, patches)
 	if err != nil {
+		_, _ = report(stdout, results, "") // the figures are those of all
 		return exitUnfit, err
 	}
-	return report(w, results, *figures)
+	return report(stdout, results, o.figures)
 }
 
-// report prints the table, and records the sums where that is asked for.
-func report(w io.Writer, results []mutants.Result, figures string) (int, error) {
-	fmt.Fprintln(w)
-	if err := mutants.Print(w, results); err != nil {
-		return exitUnfit, err
+// folder is where the patches are.
+func (o options) folder(root string) string {
+	if o.dir == "" {
+		return filepath.Join(root, "internal", "core", "mutants")
 	}
-	if figures != "" {
-		if err := mutants.Record(figures, results); err != nil {
-			return exitUnfit, err
-		}
-	}
-	switch t := mutants.Count(results); {
-	case t.Unfit > 0:
-		return exitUnfit, nil
-	case t.Survived > 0:
-		return exitSurvived, nil
-	}
-	return 0, nil
+	return o.dir
 }
 
-// progress prints a line, or all that is known, as soon as a patch is done.
-func progress(w io.Writer, verbose bool) func(mutants.Result) {
-	var mu sync.Mutex
-	return func(r mutants.Result) {
-		mu.Lock()
-		defer mu.Unlock()
-		fmt.Fprintf(w, "%-18s %-32s %5.1fs  %s", r.Outcome, r.Patch.Name, r.Took.Seconds(), r.Killer)
-		if r.Note != "" {
-			fmt.Fprintf(w, "  [%s]", r.Note)
-		}
-		fmt.Fprintln(w)
-		if !verbose {
-			return
-		}
-		if r.Patch.What != "" {
-			fmt.Fprintln(w, "    "+r.Patch.What)
-		}
-		lines := r.Failure
-		if !r.Outcome.Dead() {
-			lines = r.Stages
-		}
-		for _, l := range lines {
-			fmt.Fprintln(w, "    | "+l)
+// load reads the patches that are asked for, and says what it takes for none in a
+// folder of somebody else's.
+func (o options) load(root string, stderr io.Writer) ([]mutants.Patch, error) {
+	patches, skipped, err := mutants.Load(o.folder(root))
+	if o.dir != "" {
+		for _, name := range skipped {
+			fmt.Fprintf(stderr, "skipped %s: not .patch or .diff\n", name)
 		}
 	}
-}
-
-// noting also writes down how each was found, as soon as it is.
-func noting(dir string, w io.Writer, then func(mutants.Result)) func(mutants.Result) {
-	return func(r mutants.Result) {
-		if err := mutants.Note(dir, []mutants.Result{r}); err != nil {
-			fmt.Fprintln(w, err)
-		}
-		then(r)
+	if err != nil || o.only == "" {
+		return patches, err
 	}
+	return mutants.Only(patches, strings.Split(o.only, ",")...)
 }
 
 // moduleRoot is the folder of the go.mod that holds for the working directory.
