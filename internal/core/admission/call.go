@@ -137,7 +137,7 @@ func (d *decision) finish(tx *Tx, e TxEnded) {
 // was already taken is flagged and left where it is.
 func (d *decision) bind(tx *Tx, want graph.Decl) (graph.Decl, bool) {
 	if old := d.graph.Peek(want.ID); old != nil {
-		taken := old.Lifecycle.Live() && (old.Owner != "" || old.ChangedIndex < tx.StartedIndex)
+		taken := old.Lifecycle.Live() && (old.Owner != "" || old.SinceIndex < tx.StartedIndex)
 		return old.Decl, taken || want.Parent != "" && want.Parent != old.Parent
 	}
 	if want.Kind == "" {

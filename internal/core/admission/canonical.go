@@ -291,6 +291,7 @@ func (c *canonical) nodeAfter(last, n *graph.Node) {
 	c.time(n.LifeAt)
 	c.time(n.ObservedAt)
 	c.index(n.ChangedIndex)
+	c.index(n.SinceIndex)
 	c.number(n.ChangedFrom)
 	if !c.abstract {
 		c.history(n.History)

@@ -142,7 +142,7 @@ func (s *State) exists(tx *Tx, e TxEnded, id graph.NodeID) {
 		}
 		if tx.Action == Create {
 			n.Incarnation++
-			n.LifeAt = e.At
+			n.LifeAt, n.SinceIndex = e.At, s.index
 		}
 		n.Incarnation = max(n.Incarnation, 1)
 		if tx.Action == Create || tx.Action == Update && e.Status == Operational {

@@ -29,6 +29,7 @@ func (s *State) Fingerprint(marks ...uint64) [32]byte {
 	}
 	for n := range s.graph.ByID {
 		c.indexes.add(n.ChangedIndex)
+		c.indexes.add(n.SinceIndex)
 	}
 	for _, e := range s.txs.All {
 		c.indexes.add(e.StartedIndex)

@@ -115,6 +115,9 @@ func (s *State) seen(e Observed, o Observation) {
 	s.graph.Update(id, func(n *graph.Node) {
 		n.ObservedAt = e.At
 		n.Incarnation = max(n.Incarnation, 1) // it lives, since nobody knows when
+		if !n.Lifecycle.Live() {
+			n.SinceIndex = s.index
+		}
 		switch n.Lifecycle {
 		case graph.Absent:
 			n.Incarnation++ // somebody outside made it anew

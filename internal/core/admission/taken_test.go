@@ -30,6 +30,7 @@ func TestIDsOfWhatWasThere(t *testing.T) {
 		"gone before, and seen anew": {[]Observation{there, gone}, []Observation{there}, false},
 		"gone, and seen anew before": {[]Observation{there, gone, there}, nil, true},
 		"gone since":                 {[]Observation{there}, []Observation{gone}, false},
+		"changed since":              {[]Observation{there}, []Observation{{Exists: true, Digest: "e"}}, true},
 	} {
 		m := newMachine(t, "a", "b")
 		decls := place(id)

@@ -133,6 +133,9 @@ type Node struct {
 	// LifeAt is when the present life began, or ended, as far as the
 	// coordinator knows: in nanoseconds since the Unix epoch, 0 for unknown.
 	LifeAt int64 `json:"life_at,omitempty"`
+	// SinceIndex is the index of the record from which the graph knows the present
+	// life; 0 if it never learnt when.
+	SinceIndex uint64 `json:"since_index,omitempty"`
 	// Owner is the state (backend, workspace) that last created or changed
 	// the object through the coordinator; empty when unknown.
 	Owner string `json:"owner,omitempty"`

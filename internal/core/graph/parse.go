@@ -61,6 +61,8 @@ func (p *parse) member(n *Node, key []byte) {
 		n.Digest = p.text()
 	case "observed_at":
 		n.ObservedAt = p.time()
+	case "since_index":
+		n.SinceIndex = p.count()
 	case "declared_by":
 		n.DeclaredBy = p.word()
 	case "history":

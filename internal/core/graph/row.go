@@ -14,6 +14,7 @@ func appendNode(b []byte, n *Node) []byte {
 	m.MaybeCount("version", n.Version)
 	m.MaybeCount("incarnation", n.Incarnation)
 	m.MaybeTime("life_at", n.LifeAt)
+	m.MaybeCount("since_index", n.SinceIndex)
 	m.MaybeText("owner", n.Owner)
 	m.MaybeText("address", n.Address)
 	m.MaybeText("digest", n.Digest)
