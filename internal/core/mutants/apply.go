@@ -32,6 +32,7 @@ var ways = []struct {
 
 // apply puts a patch in and lists the files that it changes.
 func (t tree) apply(ctx context.Context, patch []byte) (files []string, note string, err error) {
+	patch = t.naming(patch)
 	var first error
 	for _, way := range ways {
 		for _, level := range levels(patch) {
@@ -63,6 +64,28 @@ var (
 	named    = regexp.MustCompile(`(?m)^(?:---|\+\+\+) ([^\t\n]+)`)
 	prefixed = regexp.MustCompile(`^"?[a-z]/`)
 )
+
+var header = regexp.MustCompile(`(?m)^--- ([^\t\n]+)(?:\t.*)?\n\+\+\+ ([^\t\n]+)(?:\t.*)?$`)
+
+// naming gives the two sides of a comparison one name, where only one of them is
+// a file of the repository: diff -u compares with anything.
+func (t tree) naming(patch []byte) []byte {
+	return header.ReplaceAllFunc(patch, func(h []byte) []byte {
+		m := header.FindSubmatch(h)
+		from, to := string(m[1]), string(m[2])
+		_, old := t.files[from]
+		_, now := t.files[to]
+		switch {
+		case old == now || from == os.DevNull || to == os.DevNull:
+			return h
+		case old:
+			to = from
+		default:
+			from = to
+		}
+		return []byte("--- " + from + "\n+++ " + to)
+	})
+}
 
 // levels are how many parts of the names in a patch to leave out. Git puts one
 // letter before each, unless it is told not to.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -146,7 +147,7 @@ func (s stage) runTests(c *clock, dir string, parallel int) (verdict, error) {
 	err = cmd.Wait()
 	switch {
 	case r.unbuilt != nil:
-		return verdict{}, fmt.Errorf("%w: %s", errUnbuilt, strings.Join(excerpt(strings.Join(r.unbuilt, ""), 12), "\n"))
+		return verdict{}, fmt.Errorf("%w: %s", errUnbuilt, complaints(r.unbuilt))
 	case r.killer != "":
 		return found(r.killer, strings.Join(r.failure, "")), nil
 	case err != nil && !ended && c.ctx.Err() == nil:
@@ -225,4 +226,10 @@ func (r *reader) take(e event) {
 			r.failure = r.all
 		}
 	}
+}
+
+// complaints is what the compiler says, without the package in which.
+func complaints(output []string) string {
+	said := slices.DeleteFunc(slices.Clone(output), func(l string) bool { return strings.HasPrefix(l, "# ") })
+	return strings.Join(excerpt(strings.Join(said, ""), 12), "\n")
 }
