@@ -128,6 +128,9 @@ func partition(all []porcupine.Operation) [][]porcupine.Operation {
 // steps are the states that may follow when the model gives this answer; none
 // when it may not.
 func steps(now *world, in input, out output) []any {
+	if in.kind == opStart && in.lapsed && out.err == noSession {
+		return startedInVain(now, in, out)
+	}
 	next := now.clone()
 	if !next.apply(in, out) {
 		return nil
@@ -136,6 +139,23 @@ func steps(now *world, in input, out output) []any {
 		return []any{next.sealed(), now} // it may never have arrived
 	}
 	return []any{next.sealed()}
+}
+
+// startedInVain: a start may be on record when the lease ends before the answer,
+// and then the answer is that the call must not be sent.
+func startedInVain(now *world, in input, out output) []any {
+	var list []any
+	if in.token == 0 || now.find(in.session, in.key) == nil {
+		return nil
+	}
+	if same := now.clone(); same.apply(in, out) {
+		list = append(list, same.sealed())
+	}
+	started := now.clone()
+	if c := started.find(in.session, in.key); started.start(c, in, output{}) == "" {
+		list = append(list, started.sealed())
+	}
+	return list
 }
 
 func (w *world) apply(in input, out output) bool {

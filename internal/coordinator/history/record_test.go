@@ -80,7 +80,7 @@ func (r *recorder) history() []record {
 			o.in.lapsed = o.ret >= at
 			trees[o.in.session] = o.in.tree
 		}
-		all = append(all, o)
+		all = append(all, apart(o)...)
 	}
 	for name, at := range lapse {
 		tree, ok := trees[name]
@@ -91,8 +91,21 @@ func (r *recorder) history() []record {
 	return all
 }
 
-// lapses is the client number of leases that end.
-const lapses = 1000
+// apart takes a request apart whose lease may have ended before the answer was
+// made up: it arrives, and later somebody looks what has become of it.
+func apart(o record) []record {
+	if o.in.kind != opSubmit || !o.in.lapsed || o.out.status != withdrawn {
+		return []record{o}
+	}
+	look := o
+	look.client, look.in.kind = looks, opLook
+	o.out = output{unknown: true}
+	return []record{o, look}
+}
+
+// lapses is the client number of leases that end, and looks of what is seen after
+// that of the requests before.
+const lapses, looks = 1000, 1001
 
 // lapses is when each lease may have ended at the earliest: its length after the
 // last sign of life that was heard.
