@@ -272,7 +272,7 @@ func TestAbsenceSettlesOnTime(t *testing.T) {
 				if !errors.As(err, &unsettled) {
 					t.Fatalf("a microsecond too early: %v", err)
 				}
-				left := time.Unix(0, unsettled.Earliest).Sub(time.Now())
+				left := time.Until(time.Unix(0, unsettled.Earliest))
 				if left <= 0 || left > time.Microsecond+8 {
 					t.Errorf("it says to wait %s; want a microsecond", left)
 				}

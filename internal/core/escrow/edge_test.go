@@ -268,10 +268,16 @@ func TestDamagedBuckets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, x := range [][2]string{
-		{`"limit":{"set":true,"value":9}`, `"limit":{"set":false,"value":9}`}, {`"limit":{"set":true,"value":9}`, `"limit":{"set":true,"value":1099511627777}`},
-		{`"floor":{"set":true,"value":0}`, `"floor":{"set":false,"value":1}`}, {`"low":1`, `"low":3`}, {`"began":3`, `"began":5`},
-		{`"index":6`, `"index":4`}, {`"key":"a"`, `"key":""`}, {`"claimed":true,"started":7`, `"started":7`},
-		{`"after":["1"]`, `"after":["1"],"claimed":true,"started":8`}, {`"after":["1"]`, `"after":["1"],"uncertain":true`},
+		{`"limit":{"set":true,"value":9}`, `"limit":{"set":false,"value":9}`},
+		{`"limit":{"set":true,"value":9}`, `"limit":{"set":true,"value":1099511627777}`},
+		{`"floor":{"set":true,"value":0}`, `"floor":{"set":false,"value":1}`},
+		{`"low":1`, `"low":3`},
+		{`"began":3`, `"began":5`},
+		{`"index":6`, `"index":4`},
+		{`"key":"a"`, `"key":""`},
+		{`"claimed":true,"started":7`, `"started":7`},
+		{`"after":["1"]`, `"after":["1"],"claimed":true,"started":8`},
+		{`"after":["1"]`, `"after":["1"],"uncertain":true`},
 	} {
 		damaged := strings.Replace(whole, x[0], x[1], 1)
 		if err := json.Unmarshal([]byte(damaged), NewTable()); damaged == whole || !errors.Is(err, ErrMalformed) {

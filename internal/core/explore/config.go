@@ -66,7 +66,7 @@ type tables struct {
 	self, refers     [maxOps]int8 // object numbers, -1 for none
 	lived, versioned [maxOps]int8
 	requires         [maxOps]uint8      // objects
-	disturb, touches [maxOps]uint8      // operations
+	disturb          [maxOps]uint8      // operations
 	writesSelf       [maxObjects]uint8  // operations that write the object itself
 	within           [maxObjects]uint8  // objects in an object, itself included
 	ops, makes       [maxSessions]uint8 // operations
@@ -140,12 +140,6 @@ func (c *Config) number(id graph.NodeID) int8 { return int8(slices.Index(c.Objec
 
 // planned says whether the plan of its run foresees an operation.
 func (c *Config) planned(i int) bool { return c.Sessions[c.Ops[i].Session].Reserve && !c.Ops[i].Extra }
-
-// fits says whether a session's operations can be written as a plan, which locks
-// each object whole.
-func (o *Op) fits() bool {
-	return len(o.wants) > 0 && o.wants[0].Node == o.Self && o.versioned() == ""
-}
 
 // configMark stands behind the name of a configuration where it is printed.
 const configMark = ": there "

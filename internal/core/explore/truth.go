@@ -14,7 +14,7 @@ func checkSend(c *Config, w *world, n *node, i int) *Violation {
 	if n.passed&(1<<i) != 0 {
 		return nil // it was told what is in its way
 	}
-	for bits := w.flown(c) & c.disturb[i] &^ n.passed; bits != 0; bits &= bits - 1 {
+	if bits := w.flown(c) & c.disturb[i] &^ n.passed; bits != 0 {
 		j := lowest(bits)
 		if op.Make && c.Ops[j].Make && c.self[i] == c.self[j] {
 			return broken("I19 NameUnique", "%s is sent while %s of s%d makes the same", op.Name, c.Ops[j].Name, c.Ops[j].Session)

@@ -105,11 +105,21 @@ func TestOwnEventsConcern(t *testing.T) {
 		tx := admission.TxID("t-" + who)
 		full, _ := w.state.Tx(tx)
 		for _, e := range []admission.Event{
-			admission.SessionOpened{Session: admission.Session{ID: id}}, admission.LeaseRenewed{Session: id},
-			admission.IntentAdded{Intent: admission.Intent{Session: id}}, admission.SenderDied{Session: id},
-			admission.Declared{Session: id}, admission.SessionEnded{Session: id}, admission.TxSubmitted{Tx: full},
-			admission.TxQueued{Tx: tx}, admission.TxStaled{Tx: tx}, admission.TxRejected{Tx: tx}, admission.TxAdmitted{Tx: tx},
-			admission.TxPassed{Tx: tx}, admission.TxStarted{Tx: tx}, admission.TxUncertain{Tx: tx}, admission.TxEnded{Tx: tx},
+			admission.SessionOpened{Session: admission.Session{ID: id}},
+			admission.LeaseRenewed{Session: id},
+			admission.IntentAdded{Intent: admission.Intent{Session: id}},
+			admission.SenderDied{Session: id},
+			admission.Declared{Session: id},
+			admission.SessionEnded{Session: id},
+			admission.TxSubmitted{Tx: full},
+			admission.TxQueued{Tx: tx},
+			admission.TxStaled{Tx: tx},
+			admission.TxRejected{Tx: tx},
+			admission.TxAdmitted{Tx: tx},
+			admission.TxPassed{Tx: tx},
+			admission.TxStarted{Tx: tx},
+			admission.TxUncertain{Tx: tx},
+			admission.TxEnded{Tx: tx},
 			admission.ClaimAdmitted{Claim: admission.Claim{ID: tx, Plan: tx}},
 		} {
 			if got := w.lens.Concerns(w.state, e); got != (who == "me") {

@@ -21,9 +21,21 @@ func TestUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"-budget", "far"}, {"-budget", "0"}, {"-budget", "9223372036854775807"}, {"bogus"}, {"-limit", "-5"}, {"-workers", "0"},
-		{"-seed", "-1"}, {"-config", "no such"}, {"-json", broken}, {"-json", "x", "-limit", "5"}, {"-json", "x", "-config", "paper"},
-		{"-replay", filepath.Join(dir, "nothing")}, {"-replay", broken}, {"-nonsense"}, {"-h"},
+		{"-budget", "far"},
+		{"-budget", "0"},
+		{"-budget", "9223372036854775807"},
+		{"bogus"},
+		{"-limit", "-5"},
+		{"-workers", "0"},
+		{"-seed", "-1"},
+		{"-config", "no such"},
+		{"-json", broken},
+		{"-json", "x", "-limit", "5"},
+		{"-json", "x", "-config", "paper"},
+		{"-replay", filepath.Join(dir, "nothing")},
+		{"-replay", broken},
+		{"-nonsense"},
+		{"-h"},
 	} {
 		if code, _ := run(args, io.Discard, io.Discard); code != exitUsage {
 			t.Errorf("%v ends with %d", args, code)
