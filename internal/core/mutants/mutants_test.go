@@ -13,7 +13,7 @@ import (
 // usual are the faults that plain go test tries: the classics, each found
 // within seconds.
 var usual = []string{
-	"absent_ignored", "barging", "free_on_expiry", "guards_at_submit_only", "no_wakeup_on_failure", "queued_holds",
+	"barging", "free_on_expiry", "guards_at_submit_only", "queued_holds",
 }
 
 // TestMutantsAreKilled seeds the usual faults, or what MUTANTS says: a list of
